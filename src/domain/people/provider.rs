@@ -10,7 +10,7 @@ use foundation::database::Write;
 use super::{end_sessions, lock_or_insert, update};
 use crate::app::App;
 use crate::users::{self, User};
-use crate::{Result, email};
+use crate::{Error, Result, email};
 
 /// An account at the provider, whose owner has just signed in there.
 #[derive(Debug, Clone, Copy)]
@@ -79,6 +79,7 @@ pub async fn sign_in_with_provider(
 ) -> Result<ProviderSignIn> {
     let ProviderAccount { issuer, subject, verified_email, missing_claim } = account;
     let known = people::by_subject(write.conn(), issuer, subject).await?;
+    let was_linked = known.is_some();
     let address = match (known, verified_email) {
         (Some(person), _) => person.email_folded,
         (None, Some(address)) => email::comparison_key(address),
@@ -94,6 +95,8 @@ pub async fn sign_in_with_provider(
     let Some(user) = oldest.map(users::to_user) else { return Ok(ProviderSignIn::NoAccess(address)) };
     let person = lock_or_insert(app, write, &address).await?;
     match (person.issuer.as_deref(), person.subject.as_deref()) {
+        // The account was removed since it was read, and so was the proof that the address belongs to it.
+        (None, _) if was_linked => Err(Error::lost_race()),
         (None, _) if person.totp_secret.is_some() && !used_second_factor => {
             Ok(ProviderSignIn::SecondFactor(address))
         }
