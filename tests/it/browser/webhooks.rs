@@ -89,6 +89,8 @@ async fn a_dry_run_counts_the_events_of_the_demo_data_that_a_filter_matches() {
     let app = TestApp::start().await;
     demo::load(&app.app, ApplyOptions::default()).await.expect("the demo is applied");
     let workspace = app.workspace(demo::WORKSPACE).await;
+    // An event can be read in the millisecond after its commit.
+    app.clock.advance(Duration::from_secs(1));
     let events =
         workspace.key("read:events").await.get("/developer/v1/events?type=order.paid&limit=100").await;
     let events = events.assert_status(200).json();
