@@ -85,7 +85,7 @@ async fn the_page_of_a_webhook_updates_its_buttons() {
 }
 
 #[tokio::test]
-async fn a_dry_run_counts_the_events_of_the_demo_data_that_a_filter_matches() {
+async fn the_preview_of_a_filter_counts_the_events_of_the_demo_data() {
     let app = TestApp::start().await;
     demo::load(&app.app, ApplyOptions::default()).await.expect("the demo is applied");
     let workspace = app.workspace(demo::WORKSPACE).await;
@@ -114,7 +114,7 @@ async fn a_dry_run_counts_the_events_of_the_demo_data_that_a_filter_matches() {
     window.set_session(workspace.owner_browser().await.cookie("session").as_deref()).await;
     window.open_path(&format!("/dashboard/developer/webhooks/{}/delivery", subscription.id)).await;
     window.fill("Filter", "order.paid /total_amount gte 10000").await;
-    window.click("Dry run of the filter").await;
+    window.click("Preview filter").await;
     let counts =
         format!("The filter matches {expected} of {} events of the last 30 days", of_last_30_days.len());
     window.wait_for_text(&counts).await;
