@@ -4,7 +4,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::events;
-use crate::support::{Endpoint, TestApp, TestKey, TestWorkspace, course_data, send};
+use crate::support::{Endpoint, TestApp, TestKey, TestWorkspace, course_data, send, wait_until};
 
 /// Creates a student through the API, and returns the response.
 async fn create_student(key: &TestKey, email: &str) -> Value {
@@ -64,9 +64,15 @@ async fn neither_key_reaches_the_records_of_the_other_workspace() {
         ] {
             assert_eq!(send(request).await.assert_status(404).code(), "not_found");
         }
-        let events = events(&app, own, "/developer/v1/events?limit=100").await;
+        let mut found = Vec::new();
+        // The list ends before a running write, such as that of the request log.
+        wait_until("the events can be read", async || {
+            found = events(&app, own, "/developer/v1/events?limit=100").await;
+            !found.is_empty()
+        })
+        .await;
         let is_own = |event: &Value| event["event"]["workspace_id"] == workspace.id.to_string();
-        assert!(!events.is_empty() && events.iter().all(is_own), "{events:?}");
+        assert!(found.iter().all(is_own), "{found:?}");
     }
     let students = live_key.list_all("/api/v1/students").await;
     assert_eq!(students.len(), 2, "the demo data is in the sandbox only");
