@@ -25,7 +25,7 @@ use rate_limit::logins::Attempts;
 /// The header of a partial update with the time zone of its page.
 const ZONE_HEADER: HeaderName = HeaderName::from_static("x-time-zone");
 
-/// What a user is told whose session showed a sandbox that was deleted.
+/// The message for a user whose session showed a sandbox that was deleted.
 const LOST_SANDBOX: &str = "The sandbox was deleted. You see live data now.";
 
 /// State shared by all requests.

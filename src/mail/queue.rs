@@ -112,8 +112,8 @@ pub async fn deliver_due(context: QueueContext<'_>, transport: &Transport) -> Re
 }
 
 /// Sends mail when it becomes due, and deletes old mail, at intervals and when a client advances the clock. Does both only while
-/// `leads` returns true. Returns when `stopped` has completed and the current attempt has ended. A caller that cannot wait for the attempt can drop the
-/// future; the mail is then due again after its lease expires.
+/// `leads` returns true. Returns when `stopped` has completed and the current attempt has ended. A caller that cannot wait for the
+/// attempt can drop the future; the mail is then due again after its lease expires.
 ///
 /// Database errors are logged, and the next poll tries again.
 pub async fn run(

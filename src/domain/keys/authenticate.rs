@@ -126,7 +126,8 @@ fn read_boxed<'a>(app: &'a App, digest: &'a [u8; 32]) -> BoxFuture<'a, Result<Op
 }
 
 /// Reads the principal of a secret from the database, with the limits that apply to its key. `None` for an unknown
-/// secret, for an old secret that has expired, for a revoked key, and for a key of a deleted workspace. The caller checks whether the key has expired.
+/// secret, for an old secret that has expired, for a revoked key, and for a key of a deleted workspace. The caller
+/// checks whether the key has expired.
 async fn read(app: &App, digest: &[u8; 32]) -> Result<Option<Principal>> {
     app.principals.lookups.fetch_add(1, Ordering::Relaxed);
     let now_ms = app.clock.now_ms();

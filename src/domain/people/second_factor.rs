@@ -71,7 +71,7 @@ async fn read_has_second_factor(conn: &impl Connection, address: &str) -> Result
 }
 
 /// Sets up a second factor for the user, proved by its first code. Ends the user's other sessions, and returns the recovery codes and
-/// the new token of the session: who knows the old one must not gain what needs a second factor. `None` if the code is wrong.
+/// the new token of the session, whose old one is no longer valid. `None` if the code is wrong.
 ///
 /// # Errors
 /// Returns [`Error::Invalid`] when the user has a second factor already, and [`Error::Internal`] when a query fails, or when the
