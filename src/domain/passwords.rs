@@ -11,6 +11,7 @@ use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 use argon2::{Algorithm, Argon2, Params, Version};
 use secrecy::{ExposeSecret, SecretString};
 use tokio::sync::Semaphore;
+use zxcvbn::{Score, zxcvbn};
 
 use super::{Error, Result, token};
 
@@ -52,11 +53,29 @@ impl Passwords {
 static DUMMY_HASH: LazyLock<anyhow::Result<String>> =
     LazyLock::new(|| hash_blocking(token::generate()?.expose_secret()));
 
-/// Validates a new password.
+/// Validates the new password of the person with this email address, and hashes it with a new salt. Returns the parameters, the salt
+/// and the hash in one string.
 ///
 /// # Errors
-/// Returns [`Error::Invalid`] for the field `password` when it is too short or too long.
-pub(super) fn validate(password: &str) -> Result<()> {
+/// Returns [`Error::Invalid`] for the field `password` when it is too short, too long or easy to guess, and [`Error::Internal`] when
+/// the operating system's random generator fails.
+pub(super) async fn validate_and_hash(
+    passwords: &Passwords,
+    password: &SecretString,
+    address: &str,
+) -> Result<String> {
+    check_length(password.expose_secret())?;
+    let (password, address) = (password.clone(), address.to_owned());
+    let compute = move |_: &Passwords| {
+        let password = password.expose_secret();
+        if is_easy_to_guess(password, &address) { Ok(None) } else { hash_blocking(password).map(Some) }
+    };
+    let hash = run_blocking(passwords, compute).await?;
+    let problem = "is easy to guess; use several words that do not belong together";
+    hash.ok_or_else(|| Error::invalid("password", problem))
+}
+
+fn check_length(password: &str) -> Result<()> {
     if password.chars().count() < MIN_CHARACTERS {
         return Err(Error::invalid("password", format!("must have at least {MIN_CHARACTERS} characters")));
     }
@@ -66,13 +85,11 @@ pub(super) fn validate(password: &str) -> Result<()> {
     Ok(())
 }
 
-/// Hashes a password with a new salt. Returns the parameters, the salt and the hash in one string.
-///
-/// # Errors
-/// Returns [`Error::Internal`] when the operating system's random generator fails.
-pub(super) async fn hash(passwords: &Passwords, password: &SecretString) -> Result<String> {
-    let password = password.clone();
-    Ok(run_blocking(passwords, move |_| hash_blocking(password.expose_secret())).await?)
+/// Returns whether less than 100 million guesses find the password, by lists of common passwords and words, patterns of the keyboard,
+/// repetitions, dates, and the parts of the person's email address.
+fn is_easy_to_guess(password: &str, address: &str) -> bool {
+    let own_words: Vec<&str> = address.split(|c: char| !c.is_alphanumeric()).chain([address]).collect();
+    zxcvbn(password, &own_words).score() < Score::Three
 }
 
 /// Returns whether a password matches a hash. Without a hash, or for a password longer than [`MAX_BYTES`], returns
@@ -157,8 +174,27 @@ mod tests {
 
     #[test]
     fn a_new_password_must_not_be_too_short_or_too_long() {
-        validate(&"ä".repeat(12)).unwrap();
-        assert!(validate("elevenchars").is_err());
-        assert!(validate(&"a".repeat(1025)).is_err());
+        check_length(&"ä".repeat(12)).unwrap();
+        assert!(check_length("elevenchars").is_err());
+        assert!(check_length(&"a".repeat(1025)).is_err());
+    }
+
+    #[test]
+    fn a_new_password_must_not_be_easy_to_guess() {
+        for easy in [
+            "password1234",
+            "123456789012",
+            "qwertyuiop[]",
+            "aaaaaaaaaaaaaaaa",
+            "P@ssw0rd2026!",
+            "ada.lovelace",
+            "ada.lovelace@acme.example",
+            "lovelace2026",
+        ] {
+            assert!(is_easy_to_guess(easy, "ada.lovelace@acme.example"), "{easy}");
+        }
+        for good in ["correct horse battery", "7vQ-mT2xpLw9", "größe käfig wolke"] {
+            assert!(!is_easy_to_guess(good, "ada.lovelace@acme.example"), "{good}");
+        }
     }
 }

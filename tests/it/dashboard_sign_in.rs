@@ -201,6 +201,10 @@ async fn a_link_sets_a_password_once() {
     };
     let short = set(&browser, "short", "short").await.assert_status(422);
     assert!(html(&short).contains("must have at least 12 characters"));
+    for easy in ["password1234", "owner@acme.example"] {
+        let page = html(&set(&browser, easy, easy).await.assert_status(422));
+        assert!(page.contains("is easy to guess; use several words that do not belong together"), "{page}");
+    }
     set(&browser, "a new long password", "another").await.assert_status(422);
     set(&browser, "a new long password", "a new long password").await.assert_status(303);
     set(&other, "mine is as long too", "mine is as long too").await.assert_status(404);

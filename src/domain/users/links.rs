@@ -100,17 +100,16 @@ pub async fn by_link(app: &App, token: &str) -> Result<Option<User>> {
 /// if the user requested the link; `actor` returns its actor from the user. Returns `None` when the link is not valid.
 ///
 /// # Errors
-/// Returns [`Error::Invalid`](crate::Error::Invalid) when the password is too short or too long. The link stays valid.
+/// Returns [`Error::Invalid`](crate::Error::Invalid) when the password is too short, too long or easy to guess. The link stays valid.
 pub async fn set_password(
     app: &App,
     token: &str,
     password: &SecretString,
     actor: impl FnOnce(&User) -> Actor,
 ) -> Result<Option<User>> {
-    passwords::validate(password.expose_secret())?;
     let Some(holder) = by_link(app, token).await? else { return Ok(None) };
     // Hashing is slow, so it runs before the transaction begins: on SQLite, a transaction blocks all other writes.
-    let hash = passwords::hash(app.passwords(), password).await?;
+    let hash = passwords::validate_and_hash(app.passwords(), password, &holder.email).await?;
     let mut write = app.begin_write().await?;
     let rows = lock_rows(&write, &[&holder.email]).await?;
     let Some(link) = consume_link(&write, &holder, token).await? else { return Ok(None) };

@@ -132,8 +132,13 @@ pub async fn verify_login(app: &App, email: &str, password: &SecretString) -> Re
     let rows = users::by_email_folded(app.db.read(), &email::comparison_key(email)).await?;
     let hash = rows.iter().find_map(|row| row.password_hash.clone());
     let is_correct = passwords::verify(app.passwords(), password, hash.clone()).await?;
-    let oldest = rows.into_iter().next().filter(|_| is_correct);
-    Ok(oldest.zip(hash).map(|(row, hash)| VerifiedUser { user: to_user(row), hash }))
+    let Some(oldest) = rows.into_iter().next() else { return Ok(None) };
+    if !is_correct {
+        // Without the address, which can contain a mistyped password.
+        tracing::warn!(user = %oldest.id, "somebody entered an incorrect password");
+        return Ok(None);
+    }
+    Ok(hash.map(|hash| VerifiedUser { user: to_user(oldest), hash }))
 }
 
 /// Returns the user whose password was verified earlier, if it still has this version. `version` contains the bytes of a
