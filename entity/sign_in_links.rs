@@ -27,6 +27,26 @@ table::declare!(
 scope::workspace_table!();
 
 impl InWorkspace<Entity> {
+    /// Replaces the token of a link that still has the token with the hash `from`, and the time at which it expires. Returns whether it
+    /// had it.
+    ///
+    /// # Errors
+    /// Returns [`DbErr`] when the statement fails.
+    pub async fn replace_token<C: ConnectionTrait>(
+        self,
+        conn: &C,
+        from: &[u8; 32],
+        to: &[u8; 32],
+        expires_at: i64,
+    ) -> Result<bool, DbErr> {
+        let update = Entity::update_many()
+            .filter(self.is_in_workspace())
+            .filter(Column::TokenHash.eq(from.to_vec()))
+            .col_expr(Column::TokenHash, Expr::value(to.to_vec()))
+            .col_expr(Column::ExpiresAt, Expr::value(expires_at));
+        Ok(update.exec(conn).await?.rows_affected == 1)
+    }
+
     /// Deletes all links of a user and returns the number of rows deleted.
     ///
     /// # Errors

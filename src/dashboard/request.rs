@@ -161,15 +161,6 @@ impl DashboardRequest {
         write.commit().await.map_err(Error::from)
     }
 
-    /// Records in the audit log that the user entered an incorrect code of the second factor.
-    ///
-    /// # Errors
-    /// Returns an error like [`begin_write`](Self::begin_write) and [`commit`](Self::commit).
-    pub(crate) async fn record_wrong_code(&self) -> std::result::Result<(), PageError> {
-        let write = self.begin_write().await?;
-        Ok(self.commit(write, Action::WrongCode, self.viewer.user, &self.viewer.email).await?)
-    }
-
     /// Commits like [`commit`](Self::commit), once per rendered form. Use it for forms that create something, so that a reload
     /// or a second click changes nothing.
     ///

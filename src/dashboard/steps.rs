@@ -1,6 +1,7 @@
 //! The state of a sign-in with several steps, in an encrypted cookie: what the browser has proved, and what it waits for.
 //!
-//! The server stores nothing until the last step, so abandoned attempts need no cleanup. A cookie is valid for ten minutes.
+//! Except for opened sign-in links, the server stores nothing until the last step, so abandoned attempts need no cleanup. A cookie is
+//! valid for ten minutes.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -8,6 +9,7 @@ use domain::sessions::FirstFactor;
 use foundation::secret::Seal;
 use openid::Attempt;
 use poem::Response;
+use secrecy::ExposeSecret;
 use serde::{Deserialize, Serialize};
 
 use super::context::{BrowserContext, DashboardState};
@@ -30,26 +32,35 @@ pub(crate) enum Step {
 /// A person who proved a first factor.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct PendingCode {
-    /// The workspace.
-    pub workspace: String,
-    /// The id of the user in the workspace.
-    pub user: String,
-    /// The version of the verified password; `None` if the first factor was a link.
-    pub version: Option<Vec<u8>>,
+    /// The first factor.
+    pub first: PendingFactor,
     /// The page after signing in.
     pub next: String,
+}
+
+/// A first factor, as far as it is needed to find out whether it is still valid.
+#[derive(Serialize, Deserialize)]
+pub(crate) enum PendingFactor {
+    /// The password of a user in a workspace, and the version of it that was verified.
+    Password { workspace: String, user: String, version: Vec<u8> },
+    /// An opened sign-in link, by its new token.
+    Link { token: String },
 }
 
 impl PendingCode {
     /// Returns the step after this first factor.
     pub(crate) fn new(first: &FirstFactor, next: &str) -> Self {
-        let version = match first {
-            FirstFactor::Password(verified) => Some(verified.password_version().as_bytes().to_vec()),
-            FirstFactor::Link(_) => None,
+        let first = match first {
+            FirstFactor::Password(verified) => PendingFactor::Password {
+                workspace: verified.user.workspace.to_string(),
+                user: verified.user.id.to_string(),
+                version: verified.password_version().as_bytes().to_vec(),
+            },
+            FirstFactor::Link(opened) => {
+                PendingFactor::Link { token: opened.token.expose_secret().to_owned() }
+            }
         };
-        let user = first.user();
-        let (workspace, user) = (user.workspace.to_string(), user.id.to_string());
-        Self { workspace, user, version, next: next.to_owned() }
+        Self { first, next: next.to_owned() }
     }
 }
 
@@ -60,6 +71,8 @@ pub(crate) struct PendingProvider {
     pub attempt: Attempt,
     /// The session whose user confirms their identity; `None` to sign in.
     pub session: Option<String>,
+    /// When the browser was sent to the provider, in milliseconds since the epoch.
+    pub began_ms: i64,
     /// The page after signing in.
     pub next: String,
 }

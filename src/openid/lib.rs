@@ -8,4 +8,4 @@ mod provider;
 mod validation;
 
 pub use provider::{Attempt, Provider, ProviderError, ProviderSettings};
-pub use validation::{Identity, MAX_ISSUE_AGE_MS, MAX_SKEW_MS};
+pub use validation::{Identity, MAX_SKEW_MS};

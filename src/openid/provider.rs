@@ -22,12 +22,13 @@ use tokio::sync::Mutex;
 use url::Url;
 
 use crate::http::HttpClient;
-use crate::validation::{self, Identity};
+use crate::validation::{self, Identity, MAX_SKEW_MS};
 
 /// Time limit of a request to the provider.
 const TIMEOUT: Duration = Duration::from_secs(5);
-/// Maximum time since the person entered their credentials at the provider. The provider must then say when that was (`auth_time`).
-const MAX_AGE: Duration = Duration::from_hours(30 * 24);
+/// Maximum time since the person entered their credentials at the provider, in milliseconds. The provider must then say when that was (`auth_time`),
+/// but not all do.
+const MAX_AGE_MS: u32 = 30 * 24 * 60 * 60_000;
 /// How long metadata and keys are used, in milliseconds. Then they must be read again before anybody signs in.
 const FRESH_MS: i64 = 60 * 60_000;
 /// Minimum time between two attempts to read the metadata, in milliseconds.
@@ -143,7 +144,10 @@ impl Provider {
         if again {
             request = request.add_prompt(CoreAuthPrompt::Login);
         }
-        Ok(request.set_max_age(if again { Duration::ZERO } else { MAX_AGE }).url().0)
+        Ok(request
+            .set_max_age(if again { Duration::ZERO } else { Duration::from_millis(MAX_AGE_MS.into()) })
+            .url()
+            .0)
     }
 
     /// Exchanges the code with which the browser came back, and returns the person.
@@ -192,6 +196,11 @@ impl Provider {
             }
             result => result.map_err(rejected)?,
         };
+        let oldest_ms = clock.now_ms() - i64::from(MAX_AGE_MS) - MAX_SKEW_MS;
+        if identity.authenticated_ms.is_some_and(|at_ms| at_ms < oldest_ms) {
+            let problem = "the person entered their credentials longer ago than `max_age` allows";
+            return Err(ProviderError::Rejected(problem.to_owned()));
+        }
         if identity.verified_email.is_none() && client.user_info_url().is_some() {
             let subject = SubjectIdentifier::new(identity.subject.clone());
             let request =

@@ -7,8 +7,8 @@ use openidconnect::core::{
 };
 
 /// How long ago a token may have been issued, in milliseconds. The browser gets it right before it is validated.
-pub const MAX_ISSUE_AGE_MS: i64 = 10 * 60_000;
-/// How far the clock of the provider may be ahead, in milliseconds.
+const MAX_ISSUE_AGE_MS: i64 = 10 * 60_000;
+/// How far the clock of the provider may be ahead or behind, in milliseconds.
 pub const MAX_SKEW_MS: i64 = 60_000;
 
 /// The accepted signature algorithms: the asymmetric ones, so that only the provider can create a token.

@@ -23,25 +23,46 @@ use super::limiter::network;
 use foundation::clock::Clock;
 use foundation::secret::SecretKey;
 
-/// The length of a window, in milliseconds.
-const WINDOW_MS: i64 = 15 * 60_000;
-/// Maximum number of sign-in attempts per window and client network.
-const MAX_PER_NETWORK: u32 = 30;
-/// Maximum number of sign-in attempts per window and account on one client network.
-const MAX_PER_ACCOUNT_AND_NETWORK: u32 = 10;
-/// Maximum number of sign-in attempts per window and account on all networks.
-const MAX_PER_ACCOUNT: u32 = 100;
-/// Maximum number of sign-in attempts per window and known device.
-const MAX_PER_DEVICE: u32 = 10;
-/// Maximum number of codes per window and account. Only who knows the password can use them up, and six digits need few attempts.
-const MAX_CODES_PER_ACCOUNT: u32 = 10;
-/// Maximum number of sign-ins with a provider per window and client network. Each sends a request to the provider. Nobody can guess
-/// the code of a provider, so an office behind one address gets more of them than of passwords.
-const MAX_PROVIDER_CODES_PER_NETWORK: u32 = 100;
-/// Maximum number of requests for password links per window and client network.
-const MAX_LINKS_PER_NETWORK: u32 = 10;
-/// Maximum number of password links that are mailed per window and account.
-const MAX_LINKS_PER_ACCOUNT: u32 = 3;
+/// How many attempts a subject has in a window.
+#[derive(Debug, Clone, Copy)]
+struct Limit {
+    attempts: u32,
+    /// The length of the window, in milliseconds.
+    window_ms: i64,
+}
+
+const fn per_quarter_hour(attempts: u32) -> Limit {
+    Limit { attempts, window_ms: 15 * 60_000 }
+}
+
+const fn per_day(attempts: u32) -> Limit {
+    Limit { attempts, window_ms: 24 * 60 * 60_000 }
+}
+
+/// Sign-in attempts per client network.
+const PER_NETWORK: Limit = per_quarter_hour(30);
+/// Sign-in attempts per account on one client network.
+const PER_ACCOUNT_AND_NETWORK: Limit = per_quarter_hour(10);
+/// Sign-in attempts per account on all networks.
+const PER_ACCOUNT: Limit = per_quarter_hour(100);
+/// Sign-in attempts per known device.
+const PER_DEVICE: Limit = per_quarter_hour(10);
+/// Codes of the second factor: per known device, and per account on all other devices. Only who knows the password can use them up.
+/// A guess is right with a probability of 3 in a million, since three codes are valid at a time.
+const CODES: Limit = per_quarter_hour(10);
+/// The same, per day. Guessing on every day for a year succeeds with a probability of 5 percent.
+const CODES_PER_DAY: Limit = per_day(50);
+/// Wrong codes per account before it is notified.
+const UNNOTICED_CODES: Limit = per_day(4);
+/// Notices of wrong codes per account.
+const CODE_NOTICES: Limit = per_day(1);
+/// Sign-ins with a provider per client network. Each sends a request to the provider. Nobody can guess the code of a provider, so an
+/// office behind one address gets more of them than of passwords.
+const PROVIDER_CODES_PER_NETWORK: Limit = per_quarter_hour(100);
+/// Requests for password links per client network.
+const LINKS_PER_NETWORK: Limit = per_quarter_hour(10);
+/// Password links that are mailed per account.
+const LINKS_PER_ACCOUNT: Limit = per_quarter_hour(3);
 /// Number of windows in memory at which ended ones are removed.
 const PRUNE_THRESHOLD: usize = 40_000;
 
@@ -60,7 +81,15 @@ pub struct SignInAttempt<'a> {
 #[derive(Debug, Clone, Copy)]
 struct AttemptWindow {
     began_ms: i64,
+    length_ms: i64,
     attempts: u32,
+}
+
+impl AttemptWindow {
+    /// Returns whether the window has not ended. If the clock was set back by its length or more, it has ended, too.
+    fn is_running(&self, now_ms: i64) -> bool {
+        (now_ms - self.began_ms).abs() < self.length_ms
+    }
 }
 
 /// The recent attempts that this process knows.
@@ -87,13 +116,13 @@ impl Attempts {
     pub async fn admit(&self, clock: &Clock, attempt: SignInAttempt<'_>) -> Result<(), i64> {
         let own = self.own_subject(attempt);
         if attempt.device.is_some() {
-            return self.acquire(clock, own, MAX_PER_DEVICE).await;
+            return self.acquire(clock, own, PER_DEVICE).await;
         }
         let of_network = format!("sign-in:{}", network(attempt.client));
-        self.acquire(clock, of_network, MAX_PER_NETWORK).await?;
-        self.acquire(clock, own, MAX_PER_ACCOUNT_AND_NETWORK).await?;
+        self.acquire(clock, of_network, PER_NETWORK).await?;
+        self.acquire(clock, own, PER_ACCOUNT_AND_NETWORK).await?;
         let of_account = format!("sign-in-account:{}", self.digest(attempt.account));
-        self.acquire(clock, of_account, MAX_PER_ACCOUNT).await
+        self.acquire(clock, of_account, PER_ACCOUNT).await
     }
 
     /// Resets the attempts at the account on this network after a successful sign-in. The attempts at the account on all networks
@@ -114,24 +143,30 @@ impl Attempts {
     /// Returns the number of seconds until the network can request another link, at least 1.
     pub async fn admit_link(&self, clock: &Clock, client: IpAddr, account: &str) -> Result<bool, i64> {
         let of_network = format!("password-link:{}", network(client));
-        self.acquire(clock, of_network, MAX_LINKS_PER_NETWORK).await?;
+        self.acquire(clock, of_network, LINKS_PER_NETWORK).await?;
         let of_account = format!("password-link-account:{}", self.digest(account));
-        Ok(self.acquire(clock, of_account, MAX_LINKS_PER_ACCOUNT).await.is_ok())
+        Ok(self.acquire(clock, of_account, LINKS_PER_ACCOUNT).await.is_ok())
     }
 
-    /// Admits and counts a code of a second factor. Codes count for their account only, whichever network they come from, and right
-    /// ones count, too.
+    /// Admits and counts a code of a second factor, whichever network it comes from. Right ones count, too. A device that signed in to
+    /// the account before has a count of its own, so that nobody else can use up its codes.
     ///
     /// # Errors
     /// Returns the number of seconds until the next code is allowed, at least 1.
-    pub async fn admit_code(&self, clock: &Clock, account: &str) -> Result<(), i64> {
-        self.acquire(clock, format!("second-factor:{}", self.digest(account)), MAX_CODES_PER_ACCOUNT).await
+    pub async fn admit_code(&self, clock: &Clock, account: &str, device: Option<u128>) -> Result<(), i64> {
+        let whose = match device {
+            Some(device) => format!("device:{device:032x}"),
+            None => self.digest(account),
+        };
+        self.acquire(clock, format!("second-factor:{whose}"), CODES).await?;
+        self.acquire(clock, format!("second-factor-day:{whose}"), CODES_PER_DAY).await
     }
 
-    /// Returns whether the account was not yet notified of too many codes in this window, and counts the notice.
-    pub async fn admit_code_notice(&self, clock: &Clock, account: &str) -> bool {
-        let of_account = format!("second-factor-notice:{}", self.digest(account));
-        self.acquire(clock, of_account, 1).await.is_ok()
+    /// Counts a wrong code of a second factor, and returns whether the account has to be notified: of the fifth one in a day.
+    pub async fn is_notice_due(&self, clock: &Clock, account: &str) -> bool {
+        let account = self.digest(account);
+        self.acquire(clock, format!("wrong-code:{account}"), UNNOTICED_CODES).await.is_err()
+            && self.acquire(clock, format!("wrong-code-notice:{account}"), CODE_NOTICES).await.is_ok()
     }
 
     /// Admits and counts the return of a browser from a provider for single sign-on, before its code is exchanged.
@@ -140,7 +175,7 @@ impl Attempts {
     /// Returns the number of seconds until the network can return again, at least 1.
     pub async fn admit_provider_code(&self, clock: &Clock, client: IpAddr) -> Result<(), i64> {
         let of_network = format!("provider-code:{}", network(client));
-        self.acquire(clock, of_network, MAX_PROVIDER_CODES_PER_NETWORK).await
+        self.acquire(clock, of_network, PROVIDER_CODES_PER_NETWORK).await
     }
 
     /// Returns the subject that only attempts of the same device, or of the same network at the same account, count for.
@@ -163,27 +198,27 @@ impl Attempts {
         hex::encode(first_half)
     }
 
-    /// Counts an attempt in the current window of the subject, unless the window already has `max_attempts`. The error is the
-    /// number of seconds until the window ends, at least 1.
-    async fn acquire(&self, clock: &Clock, subject: String, max_attempts: u32) -> Result<(), i64> {
+    /// Counts an attempt in the current window of the subject, unless the limit is reached. The error is the number of seconds until
+    /// the window ends, at least 1.
+    async fn acquire(&self, clock: &Clock, subject: String, limit: Limit) -> Result<(), i64> {
         let Some(shared) = self.store.shared() else {
-            return acquire(&self.windows, subject, max_attempts, self.store.now_ms(clock));
+            return acquire(&self.windows, subject, limit, self.store.now_ms(clock));
         };
-        let counted = shared.count(subject_request(subject, max_attempts), 0).await;
+        let counted = shared.count(subject_request(subject, limit), 0).await;
         if counted.is_admitted {
             return Ok(());
         }
-        Err(seconds_left(counted.short_start, self.store.now_ms(clock)))
+        Err(seconds_left(counted.short_start + limit.window_ms, self.store.now_ms(clock)))
     }
 }
 
-/// Returns an attempt as the shared store counts it. Attempts have no limit per day.
-fn subject_request(subject: String, max_attempts: u32) -> SubjectRequests {
+/// Returns an attempt as the shared store counts it. Its limits per calendar day are not used.
+fn subject_request(subject: String, limit: Limit) -> SubjectRequests {
     SubjectRequests {
         subject,
         requested: 1,
-        short_limit: i64::from(max_attempts),
-        short_length: WINDOW_MS,
+        short_limit: i64::from(limit.attempts),
+        short_length: limit.window_ms,
         short_alignment: 1,
         short_known_start: 0,
         // A successful sign-in through another process may have reset the count that this process knows.
@@ -198,16 +233,16 @@ fn subject_request(subject: String, max_attempts: u32) -> SubjectRequests {
 fn current_window(
     windows: &DashMap<String, AttemptWindow>,
     subject: String,
+    length_ms: i64,
     now_ms: i64,
 ) -> RefMut<'_, String, AttemptWindow> {
-    // If the clock was set back by a window or more, the window has ended, too.
-    let is_running = |window: &AttemptWindow| (now_ms - window.began_ms).abs() < WINDOW_MS;
     if windows.len() >= PRUNE_THRESHOLD {
-        windows.retain(|_, window| is_running(window));
+        windows.retain(|_, window| window.is_running(now_ms));
     }
-    let mut window = windows.entry(subject).or_insert(AttemptWindow { began_ms: now_ms, attempts: 0 });
-    if !is_running(&window) {
-        *window = AttemptWindow { began_ms: now_ms, attempts: 0 };
+    let new = AttemptWindow { began_ms: now_ms, length_ms, attempts: 0 };
+    let mut window = windows.entry(subject).or_insert(new);
+    if !window.is_running(now_ms) {
+        *window = new;
     }
     window
 }
@@ -216,23 +251,23 @@ fn current_window(
 fn acquire(
     windows: &DashMap<String, AttemptWindow>,
     subject: String,
-    max_attempts: u32,
+    limit: Limit,
     now_ms: i64,
 ) -> Result<(), i64> {
-    let mut window = current_window(windows, subject, now_ms);
+    let mut window = current_window(windows, subject, limit.window_ms, now_ms);
     // If the clock is set back by less than a window, the window is moved back, too. This allows no additional attempts
     // and makes no wait longer than a window.
     window.began_ms = window.began_ms.min(now_ms);
-    if window.attempts >= max_attempts {
-        return Err(seconds_left(window.began_ms, now_ms));
+    if window.attempts >= limit.attempts {
+        return Err(seconds_left(window.began_ms + limit.window_ms, now_ms));
     }
     window.attempts += 1;
     Ok(())
 }
 
 /// Returns the number of seconds until a window ends, rounded up and at least 1.
-fn seconds_left(began_ms: i64, now_ms: i64) -> i64 {
-    ((began_ms + WINDOW_MS - now_ms + 999) / 1000).max(1)
+fn seconds_left(ends_ms: i64, now_ms: i64) -> i64 {
+    ((ends_ms - now_ms + 999) / 1000).max(1)
 }
 
 #[cfg(test)]
@@ -273,7 +308,7 @@ mod tests {
             attempts.admit(address(1), "ada@example.com", day).await.unwrap();
         }
         assert_eq!(attempts.admit(address(1), "ada@example.com", day - 60_000).await, Err(900));
-        attempts.admit(address(1), "ada@example.com", day - 60_000 - WINDOW_MS).await.unwrap();
+        attempts.admit(address(1), "ada@example.com", day - 60_000 - PER_ACCOUNT.window_ms).await.unwrap();
     }
 
     #[tokio::test]

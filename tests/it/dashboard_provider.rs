@@ -406,7 +406,7 @@ async fn a_member_confirms_their_identity_with_the_provider() {
         "the next try leads back: {page}"
     );
     let now = app.clock.now().as_second();
-    let old = Variant { claims: json!({"auth_time": now - 600}), ..Variant::default() };
+    let old = Variant { claims: json!({"auth_time": now - 61}), ..Variant::default() };
     confirm(&ADA, old).await.assert_status(403);
     let without = Variant { claims: json!({"auth_time": null}), ..Variant::default() };
     confirm(&ADA, without).await.assert_status(403);
@@ -429,6 +429,9 @@ async fn a_member_confirms_their_identity_with_the_provider() {
     silent.get(&provider.authorize(sent.header("location"), &ADA, old)).await.assert_status(303);
     silent.get("/dashboard").await.assert_status(200);
     silent.get(new_key).await.assert_status(303);
+    let sent = silent.get("/sign-in/provider?next=/dashboard").await.assert_status(303);
+    let old = Variant { claims: json!({"auth_time": now - 30 * 86_400 - 61}), ..Variant::default() };
+    silent.get(&provider.authorize(sent.header("location"), &ADA, old)).await.assert_status(403);
 }
 
 #[tokio::test]

@@ -26,6 +26,14 @@ async fn after_password<'a>(app: &'a TestApp) -> Browser<'a> {
     browser
 }
 
+/// Like [`after_password`], in a browser that signed in before as this one did.
+async fn after_password_again<'a>(app: &'a TestApp, known: &Browser<'_>) -> Browser<'a> {
+    let browser = Browser::new(app);
+    browser.set_cookie("device", &known.cookie("device").expect("a known device"));
+    browser.sign_in(ADA, PASSWORD).await.assert_status(303);
+    browser
+}
+
 async fn submit_code(browser: &Browser<'_>, code: &str) -> TestResponse {
     browser.submit(CODE, CODE, &[("code", code)]).await
 }
@@ -98,17 +106,21 @@ async fn the_clock_of_the_device_may_differ_by_half_a_minute() {
 #[tokio::test]
 async fn guessed_codes_are_limited() {
     let app = TestApp::start().await;
-    let (acme, _, factor) = with_factor(&app).await;
+    let (acme, known, factor) = with_factor(&app).await;
     app.clock.advance(Duration::from_secs(15 * 60));
     let browser = after_password(&app).await;
     let token = csrf_token(&browser.get(CODE).await);
+    for guess in 0..4 {
+        browser.post(CODE, &token, &[("code", &format!("{guess:06}"))]).await.assert_status(422);
+    }
+    assert_eq!(notices(&acme).await.len(), 1, "four wrong codes can be mistakes");
     let mut statuses = std::collections::BTreeMap::<u16, usize>::new();
-    for guess in 0..1000 {
+    for guess in 4..1000 {
         let guess = format!("{guess:06}");
         let status = browser.post(CODE, &token, &[("code", guess.as_str())]).await.status;
         *statuses.entry(status).or_default() += 1;
     }
-    assert_eq!(statuses, [(422, 10), (429, 990)].into());
+    assert_eq!(statuses, [(422, 6), (429, 990)].into());
     assert_eq!(notices(&acme).await[1..], ["Sign-in attempts with wrong codes at your dashboard account"]);
     let entries = audit_entries(&acme).await;
     let is_wrong_code = |entry: &&String| entry.contains("Entered an incorrect code of the second factor");
@@ -117,10 +129,54 @@ async fn guessed_codes_are_limited() {
         &browser.post(CODE, &token, &[("code", factor.code(&app, 0).as_str())]).await.assert_status(429),
     );
     assert!(page.contains("Too many attempts. Try again in 15 minutes."), "{page}");
-    // From another address and after the password, too.
+    // The browser that signed in before has codes of its own.
+    submit_code(&after_password_again(&app, &known).await, &factor.code(&app, 0)).await.assert_status(303);
     app.clock.advance(Duration::from_secs(15 * 60));
     let browser = after_password(&app).await;
     submit_code(&browser, &factor.code(&app, 0)).await.assert_status(303);
+}
+
+#[tokio::test]
+async fn an_account_has_fifty_codes_per_day() {
+    let app = TestApp::start().await;
+    let (acme, known, factor) = with_factor(&app).await;
+    for _ in 0..5 {
+        app.clock.advance(Duration::from_secs(15 * 60));
+        let browser = after_password(&app).await;
+        for _ in 0..10 {
+            submit_code(&browser, "000000").await.assert_status(422);
+        }
+    }
+    app.clock.advance(Duration::from_secs(15 * 60));
+    let page = html(&submit_code(&after_password(&app).await, &factor.code(&app, 0)).await);
+    assert!(page.contains("Too many attempts. Try again in 1365 minutes."), "{page}");
+    submit_code(&after_password_again(&app, &known).await, &factor.code(&app, 0)).await.assert_status(303);
+    assert_eq!(notices(&acme).await.len(), 2, "one notice per day");
+    app.clock.advance(Duration::from_secs(24 * 60 * 60));
+    submit_code(&after_password(&app).await, &factor.code(&app, 0)).await.assert_status(303);
+}
+
+#[tokio::test]
+async fn ending_all_other_sessions_ends_an_attempt_that_waits_for_a_code() {
+    let app = TestApp::start().await;
+    let (_, owner, factor) = with_factor(&app).await;
+    let (link, late) = (sign_in_link(&app, "acme", ADA).await, Browser::new(&app));
+    late.get(&link).await.assert_status(303);
+    late.get(CODE).await.assert_status(200);
+    Browser::new(&app).get(&link).await.assert_status(404);
+    let others = "/dashboard/settings/sessions/end-others";
+    owner.submit("/dashboard/settings", others, &[]).await.assert_status(303);
+    assert_eq!(late.get(CODE).await.assert_status(303).header("location"), "/login");
+
+    // The wait ends after ten minutes, too.
+    let link = sign_in_link(&app, "acme", ADA).await;
+    late.get(&link).await.assert_status(303);
+    app.clock.advance(Duration::from_secs(9 * 60));
+    submit_code(&late, "000000").await.assert_status(422);
+    app.clock.advance(Duration::from_secs(60));
+    assert_eq!(late.get(CODE).await.assert_status(303).header("location"), "/login");
+    late.get(&sign_in_link(&app, "acme", ADA).await).await.assert_status(303);
+    submit_code(&late, &factor.code(&app, 0)).await.assert_status(303);
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@ use poem::http::StatusCode;
 use secrecy::SecretString;
 
 use super::sign_in::{known_device, safe_next, signed_in, too_many_attempts};
+use super::sign_in_code::record_wrong_code;
 use crate::error::CONFIRM;
 use crate::form::Form;
 use crate::frame::{Frame, Section};
@@ -85,7 +86,7 @@ async fn confirm(request: DashboardRequest, form: Form) -> PageResponse {
     }
     let has_second_factor = people::has_second_factor(app, address).await?;
     if has_second_factor
-        && let Err(seconds) = context.state.login_attempts.admit_code(&app.clock, &account).await
+        && let Err(seconds) = context.state.login_attempts.admit_code(&app.clock, &account, device).await
     {
         let error = too_many_attempts(seconds);
         return show(&request, StatusCode::TOO_MANY_REQUESTS, Some(&error), next).await;
@@ -96,7 +97,7 @@ async fn confirm(request: DashboardRequest, form: Form) -> PageResponse {
         match people::check_code(&write, &context.state.factor_seal, address, form.text("code")).await? {
             CodeCheck::Wrong => {
                 drop(write);
-                request.record_wrong_code().await?;
+                record_wrong_code(context, request.account(), &request.actor()).await?;
                 return show(&request, StatusCode::UNPROCESSABLE_ENTITY, wrong, next).await;
             }
             CodeCheck::Right => {}

@@ -13,13 +13,13 @@ use crate::form::Form;
 use crate::frame::Frame;
 use crate::request::{PageResponse, html, redirect};
 use crate::routes::{PUBLIC, RouteTable, get};
-use crate::steps::{self, Step};
+use crate::steps::{self, PendingFactor, Step};
 use crate::ui;
-use domain::audit::{self, Action};
+use domain::audit::{self, Action, Actor};
 use domain::sessions::{self, CodeSignIn, FirstFactor, SessionClient};
-use domain::users::{self, AccountEvent, User};
+use domain::users::{self, AccountEvent};
 use domain::{Error, Result, email};
-use foundation::id::{UserId, WorkspaceId};
+use foundation::id::WorkspaceId;
 
 pub(super) fn routes(route: RouteTable) -> RouteTable {
     route.at("/sign-in/code", get(PUBLIC, code_page).post(PUBLIC, check_code))
@@ -39,19 +39,13 @@ fn show(request: &PublicRequest, status: StatusCode, error: Option<&str>) -> Pag
 /// Returns the first factor that the browser proved, and the page after signing in. `None` if the browser starts again.
 async fn pending(context: &BrowserContext) -> Result<Option<(FirstFactor, String)>> {
     let Some(Step::Code(code)) = steps::read(context) else { return Ok(None) };
-    let (Ok(workspace), Ok(user)) = (code.workspace.parse::<WorkspaceId>(), code.user.parse::<UserId>())
-    else {
-        return Ok(None);
-    };
-    let first = match &code.version {
-        Some(version) => {
-            let verified = users::verified_before(context.app(), workspace, user, version).await?;
-            verified.map(FirstFactor::Password)
+    let app = context.app();
+    let first = match code.first {
+        PendingFactor::Password { workspace, user, version } => {
+            let (Ok(workspace), Ok(user)) = (workspace.parse(), user.parse()) else { return Ok(None) };
+            users::verified_before(app, workspace, user, &version).await?.map(FirstFactor::Password)
         }
-        None => match users::get(context.app(), workspace, user).await {
-            Err(Error::NotFound(_)) => None,
-            result => Some(FirstFactor::Link(result?)),
-        },
+        PendingFactor::Link { token } => users::opened_link(app, token.into()).await?.map(FirstFactor::Link),
     };
     Ok(first.map(|first| (first, code.next)))
 }
@@ -71,13 +65,10 @@ async fn check_code(request: PublicRequest, form: Form) -> PageResponse {
     let (app, user) = (context.app(), first.user());
     let account = email::comparison_key(&user.email);
     let attempts = &context.state.login_attempts;
-    if let Err(seconds) = attempts.admit_code(&app.clock, &account).await {
-        if attempts.admit_code_notice(&app.clock, &account).await {
-            notify_of_too_many_codes(context, user).await?;
-        }
+    let device = known_device(context, &user.email).await?;
+    if let Err(seconds) = attempts.admit_code(&app.clock, &account, device).await {
         return show(&request, StatusCode::TOO_MANY_REQUESTS, Some(&too_many_attempts(seconds)));
     }
-    let is_known = known_device(context, &user.email).await?.is_some();
     let mut write = app.begin_write().await.map_err(Error::from)?;
     let client = SessionClient { address: context.ip_address, agent: &context.user_agent };
     let (seal, code) = (&context.state.factor_seal, form.text("code"));
@@ -86,10 +77,7 @@ async fn check_code(request: PublicRequest, form: Form) -> PageResponse {
             CodeSignIn::Started(session, token, left) => (session, token, left),
             CodeSignIn::WrongCode => {
                 drop(write);
-                let mut write = app.begin_write().await.map_err(Error::from)?;
-                let entry = (Action::WrongCode, user.id.to_string(), user.email.as_str());
-                audit::append(app, &mut write, user.workspace, &actor(context, user), entry).await?;
-                write.commit().await.map_err(Error::from)?;
+                record_wrong_code(context, user.workspace, &actor(context, user)).await?;
                 let error = "Incorrect code. A code works once; wait for the next one.";
                 return show(&request, StatusCode::UNPROCESSABLE_ENTITY, Some(error));
             }
@@ -113,7 +101,7 @@ async fn check_code(request: PublicRequest, form: Form) -> PageResponse {
     write.commit().await.map_err(Error::from)?;
     let mut response = signed_in(context, &token, &next)?;
     if let FirstFactor::Password(verified) = &first {
-        set_device(context, &mut response, is_known, &verified.password_version())?;
+        set_device(context, &mut response, device.is_some(), &verified.password_version())?;
     }
     if let Some(left) = left {
         let text = format!(
@@ -125,11 +113,21 @@ async fn check_code(request: PublicRequest, form: Form) -> PageResponse {
     Ok(response)
 }
 
-/// Mails the user that somebody who proved the first factor does not know the second one.
-async fn notify_of_too_many_codes(context: &BrowserContext, user: &User) -> Result<()> {
-    let app = context.app();
+/// Records a wrong code of the actor, who is a user, in the audit log. Mails the user if there were many: somebody may know the first
+/// factor, but not the second one.
+pub(crate) async fn record_wrong_code(
+    context: &BrowserContext,
+    workspace: WorkspaceId,
+    actor: &Actor,
+) -> Result<()> {
+    let (app, address) = (context.app(), actor.name.as_str());
+    let account = email::comparison_key(address);
+    let is_notice_due = context.state.login_attempts.is_notice_due(&app.clock, &account).await;
     let mut write = app.begin_write().await?;
-    let (event, actor) = (AccountEvent::TooManyCodes, actor(context, user));
-    users::notify(app, &mut write, user.workspace, &user.email, event, &actor).await?;
+    let user = actor.user.map_or_else(String::new, |user| user.to_string());
+    audit::append(app, &mut write, workspace, actor, (Action::WrongCode, user, address)).await?;
+    if is_notice_due {
+        users::notify(app, &mut write, workspace, address, AccountEvent::WrongCodes, actor).await?;
+    }
     Ok(write.commit().await?)
 }

@@ -19,7 +19,7 @@ use domain::audit::{self, Action};
 use domain::email;
 use domain::retry::retry_on_conflict;
 use domain::sessions::{FirstFactor, SessionClient, Viewer};
-use domain::users::{self, Redeemed, User};
+use domain::users::{self, OpenedLink, Redeemed};
 use secrecy::SecretString;
 
 pub(super) fn routes(route: RouteTable) -> RouteTable {
@@ -79,7 +79,7 @@ async fn redeem(request: &PublicRequest, token: &str) -> PageResponse {
     let context = &request.0;
     match retry_on_conflict(|| start_session(context, token)).await? {
         Some(LinkOutcome::Started(session)) => signed_in(context, &session, HOME),
-        Some(LinkOutcome::NeedsCode(user)) => ask_for_code(context, &FirstFactor::Link(user), HOME),
+        Some(LinkOutcome::NeedsCode(opened)) => ask_for_code(context, &FirstFactor::Link(opened), HOME),
         None => html(StatusCode::NOT_FOUND, &page_without_link(request)),
     }
 }
@@ -89,7 +89,7 @@ enum LinkOutcome {
     /// The token of the new session.
     Started(SecretString),
     /// The user must enter a code of their second factor.
-    NeedsCode(User),
+    NeedsCode(OpenedLink),
 }
 
 /// Uses a link, and starts a session unless the user has a second factor. `None` if the link is not valid.
@@ -100,9 +100,9 @@ async fn start_session(context: &BrowserContext, token: &str) -> domain::Result<
     let redeemed = users::redeem_sign_in_link(app, &mut write, token, client).await?;
     let (user, session, token) = match redeemed {
         None => return Ok(None),
-        Some(Redeemed::NeedsCode(user)) => {
+        Some(Redeemed::NeedsCode(opened)) => {
             write.commit().await?;
-            return Ok(Some(LinkOutcome::NeedsCode(user)));
+            return Ok(Some(LinkOutcome::NeedsCode(opened)));
         }
         Some(Redeemed::Started(user, session, token)) => (user, session, token),
     };

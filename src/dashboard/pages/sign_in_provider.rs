@@ -3,6 +3,8 @@
 //! The browser is sent to the provider by a link and comes back with a code. Whatever happens then, the attempt is over: its cookie is
 //! deleted, so that nothing is accepted twice.
 
+use std::ops::Range;
+
 use poem::handler;
 use poem::http::StatusCode;
 use secrecy::{ExposeSecret, SecretString};
@@ -25,7 +27,7 @@ use domain::users::{self, AccountEvent, User};
 use domain::{Result, email, token};
 use foundation::database::Write;
 use foundation::id::SessionId;
-use openid::{Attempt, Identity, MAX_ISSUE_AGE_MS, MAX_SKEW_MS, Provider, ProviderError};
+use openid::{Attempt, Identity, MAX_SKEW_MS, Provider, ProviderError};
 
 pub(crate) const CALLBACK: &str = "/sign-in/provider/callback";
 
@@ -66,7 +68,8 @@ async fn begin(context: &BrowserContext, next: &str, session: Option<SessionId>)
         Ok(url) => {
             let mut response = redirect(url.as_str())?;
             let session = session.map(|session| session.to_string());
-            let step = Step::Provider(PendingProvider { attempt, session, next: next.to_owned() });
+            let began_ms = clock.now_ms();
+            let step = Step::Provider(PendingProvider { attempt, session, began_ms, next: next.to_owned() });
             steps::set(context, &mut response, step).map_err(PageError::Internal)?;
             Ok(response)
         }
@@ -165,7 +168,7 @@ async fn complete(context: &BrowserContext, query: &PageQuery, pending: &Pending
         Some(session) => {
             let viewer = context.viewer.as_ref().filter(|viewer| viewer.session.to_string() == *session);
             let viewer = viewer.ok_or(PageError::SessionEnded)?;
-            if !is_recent(&identity, clock.now_ms()) {
+            if !has_entered_credentials(&identity, pending.began_ms..clock.now_ms()) {
                 tracing::info!(
                     "the provider sent no recent `auth_time`, so a member could not confirm their identity"
                 );
@@ -186,12 +189,11 @@ async fn complete(context: &BrowserContext, query: &PageQuery, pending: &Pending
     }
 }
 
-/// Returns whether the person has just entered their credentials at the provider.
-fn is_recent(identity: &Identity, now_ms: i64) -> bool {
-    // The clock of the provider may be ahead, by as much as in the times of its tokens.
-    identity
-        .authenticated_ms
-        .is_some_and(|at_ms| (-MAX_SKEW_MS..MAX_ISSUE_AGE_MS).contains(&(now_ms - at_ms)))
+/// Returns whether the person entered their credentials at the provider during the attempt.
+fn has_entered_credentials(identity: &Identity, attempt: Range<i64>) -> bool {
+    // The clock of the provider may differ, by as much as in the times of its tokens.
+    let accepted = attempt.start - MAX_SKEW_MS..attempt.end + MAX_SKEW_MS;
+    identity.authenticated_ms.is_some_and(|at_ms| accepted.contains(&at_ms))
 }
 
 fn account(identity: &Identity) -> ProviderAccount<'_> {

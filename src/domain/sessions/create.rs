@@ -11,7 +11,7 @@ use super::{Proof, SessionClient, Viewer, end_current, proof};
 use crate::app::App;
 use crate::people::{self, CodeCheck};
 use crate::records::{id, new_uuid, not_found};
-use crate::users::{self, User, VerifiedUser};
+use crate::users::{self, OpenedLink, User, VerifiedUser};
 use crate::{Result, email, token};
 
 /// Creates a session and returns its id and token. Returns `None` when the user's password was changed after it was
@@ -39,8 +39,8 @@ pub async fn create(
 pub enum FirstFactor {
     /// They know the password.
     Password(VerifiedUser),
-    /// They opened a sign-in link, which was used up.
-    Link(User),
+    /// They opened a sign-in link.
+    Link(OpenedLink),
 }
 
 impl FirstFactor {
@@ -48,7 +48,7 @@ impl FirstFactor {
     pub const fn user(&self) -> &User {
         match self {
             Self::Password(verified) => &verified.user,
-            Self::Link(user) => user,
+            Self::Link(opened) => &opened.user,
         }
     }
 }
@@ -59,11 +59,12 @@ pub enum CodeSignIn {
     Started(SessionId, SecretString, Option<u64>),
     /// The code is wrong.
     WrongCode,
-    /// The password was changed or the user was removed in the meantime.
+    /// The password was changed, the link was invalidated, or the user was removed in the meantime.
     Expired,
 }
 
-/// Creates a session of a user who proved a first factor, if the code of the second one is right, and uses the code up.
+/// Creates a session of a user who proved a first factor, if the code of the second one is right, and uses the code up. If no session
+/// is started, the caller must roll the transaction back.
 ///
 /// # Errors
 /// Returns [`Error::Internal`](crate::Error::Internal) when a query or the operating system's random generator fails.
@@ -78,10 +79,7 @@ pub async fn create_with_code(
     let user = first.user();
     let is_valid = match first {
         FirstFactor::Password(verified) => users::is_password_unchanged(write, verified).await?,
-        FirstFactor::Link(user) => {
-            let rows = user_rows::in_workspace(user.workspace.uuid());
-            rows.lock(write.conn(), user.id.uuid()).await?.is_some()
-        }
+        FirstFactor::Link(opened) => users::use_opened_link(write, opened).await?,
     };
     if !is_valid {
         return Ok(CodeSignIn::Expired);

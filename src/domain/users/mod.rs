@@ -37,9 +37,10 @@ pub use mail::message::AccountEvent;
 pub use member_roles::{RoleChange, is_owner, roles, set_roles};
 pub use members::{WorkspaceMember, list_members};
 pub use notices::{mail_owners, notify};
+pub(crate) use sign_in_links::use_opened_link;
 pub use sign_in_links::{
-    LinkHolder, Redeemed, SignInLink, by_sign_in_link, create_sign_in_link, prune_sign_in_links,
-    redeem_sign_in_link,
+    LinkHolder, OpenedLink, Redeemed, SignInLink, by_sign_in_link, create_sign_in_link, opened_link,
+    prune_sign_in_links, redeem_sign_in_link,
 };
 
 /// A user of a workspace.

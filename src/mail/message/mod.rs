@@ -169,8 +169,8 @@ pub enum AccountEvent {
         /// Number of unused recovery codes.
         left: u64,
     },
-    /// Too many codes of the second factor were entered after the password.
-    TooManyCodes,
+    /// Several wrong codes of the second factor were entered.
+    WrongCodes,
     /// An account at the provider for single sign-on was linked.
     ProviderLinked,
     /// The account for single sign-on was unlinked.
@@ -207,10 +207,10 @@ impl AccountEvent {
                 )
                 .into(),
             ),
-            Self::TooManyCodes => (
+            Self::WrongCodes => (
                 "Sign-in attempts with wrong codes at your dashboard account",
-                "Somebody signed in with your password, or with a link of your platform, and then entered too many codes of your \
-                 second factor. No further codes are accepted for some minutes."
+                "Somebody who knows your password, or opened a link of your platform, entered five wrong codes of your second \
+                 factor within a day. If it was not you, set another password."
                     .into(),
             ),
             Self::ProviderLinked => (

@@ -83,7 +83,7 @@ fn an_event_of_an_account_has_a_time_and_an_origin() {
         AccountEvent::SecondFactorRemoved,
         AccountEvent::RecoveryCodesCreated,
         AccountEvent::RecoveryCodeUsed { left: 9 },
-        AccountEvent::TooManyCodes,
+        AccountEvent::WrongCodes,
         AccountEvent::ProviderLinked,
         AccountEvent::ProviderUnlinked,
     ];

@@ -7,7 +7,8 @@ use poem::handler;
 use poem::http::StatusCode;
 use secrecy::{ExposeSecret, SecretString};
 
-use super::sign_in::too_many_attempts;
+use super::sign_in::{known_device, too_many_attempts};
+use super::sign_in_code::record_wrong_code;
 use crate::error::SECURITY;
 use crate::flash::Flash;
 use crate::form::Form;
@@ -19,7 +20,7 @@ use domain::audit::Action;
 use domain::people::{self, CodeCheck, SecondFactor};
 use domain::roles::Permission;
 use domain::users::AccountEvent;
-use domain::{Error, email, workspaces};
+use domain::{Error, Result, email, workspaces};
 
 pub(super) fn routes(route: RouteTable) -> RouteTable {
     set_up::routes(route)
@@ -62,15 +63,16 @@ async fn show_page(request: DashboardRequest) -> PageResponse {
 }
 
 /// Counts an attempt at a code. Returns the error if there were too many.
-async fn admit_code(request: &DashboardRequest) -> Option<String> {
-    let account = email::comparison_key(&request.viewer().email);
-    let attempts = &request.browser().state.login_attempts;
-    attempts.admit_code(&request.app().clock, &account).await.err().map(too_many_attempts)
+async fn admit_code(request: &DashboardRequest) -> Result<Option<String>> {
+    let (context, address) = (request.browser(), &request.viewer().email);
+    let (account, device) = (email::comparison_key(address), known_device(context, address).await?);
+    let admitted = context.state.login_attempts.admit_code(&request.app().clock, &account, device).await;
+    Ok(admitted.err().map(too_many_attempts))
 }
 
 /// Records the incorrect code, and shows the page with an error. The transaction that checked the code must have ended.
 async fn show_wrong_code(request: &DashboardRequest) -> PageResponse {
-    request.record_wrong_code().await?;
+    record_wrong_code(request.browser(), request.account(), &request.actor()).await?;
     let error = "Incorrect code. A code works once; wait for the next one.";
     show(request, StatusCode::UNPROCESSABLE_ENTITY, Some(error)).await
 }
@@ -95,7 +97,7 @@ fn codes_frame(request: &DashboardRequest) -> Frame {
 
 #[handler]
 async fn new_codes(request: DashboardRequest, form: Form) -> PageResponse {
-    if let Some(error) = admit_code(&request).await {
+    if let Some(error) = admit_code(&request).await? {
         return show(&request, StatusCode::TOO_MANY_REQUESTS, Some(&error)).await;
     }
     let (viewer, seal) = (request.viewer(), &request.browser().state.factor_seal);
@@ -118,7 +120,7 @@ async fn new_codes(request: DashboardRequest, form: Form) -> PageResponse {
 
 #[handler]
 async fn remove(request: DashboardRequest, form: Form) -> PageResponse {
-    if let Some(error) = admit_code(&request).await {
+    if let Some(error) = admit_code(&request).await? {
         return show(&request, StatusCode::TOO_MANY_REQUESTS, Some(&error)).await;
     }
     let (viewer, seal) = (request.viewer(), &request.browser().state.factor_seal);

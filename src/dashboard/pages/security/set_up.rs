@@ -81,7 +81,7 @@ async fn confirm(request: DashboardRequest, form: Form) -> PageResponse {
     let Some(secret) = bytes.and_then(|bytes| NewSecret::from_bytes(&bytes)) else {
         return request.redirect_with(SECURITY, &Flash::info("Nothing was set up. Start again."));
     };
-    if let Some(error) = admit_code(&request).await {
+    if let Some(error) = admit_code(&request).await? {
         return show(&request, StatusCode::TOO_MANY_REQUESTS, &secret, Some(&error));
     }
     let mut write = request.begin_write().await?;
