@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 
 use super::event::{Event, EventPattern};
 use crate::cli::outcome::CommandError;
+use domain::keys;
 use domain::workspaces::Mode;
 use foundation::clock::Clock;
 use foundation::config::Network;
@@ -72,9 +73,7 @@ impl Forwarder {
         default: Option<Url>,
     ) -> Result<Self, CommandError> {
         let ids = Ids::default();
-        // The prefix of a key shows the mode of its workspace.
-        let is_test = api_key.is_some_and(|key| key.expose_secret().starts_with("svc_test_"));
-        let mode = if is_test { Mode::Test } else { Mode::Live };
+        let mode = api_key.map_or(Mode::Live, |key| keys::mode_of(key.expose_secret()));
         let seed = match api_key {
             Some(api_key) => api_key.expose_secret().to_owned(),
             // Only examples are signed with it.

@@ -61,6 +61,8 @@ enum Interruption {
     Retry(String),
     /// The server asks to wait.
     Wait(String, Duration),
+    /// The server rejects the cursor, since the sandbox was reset.
+    Reset,
     /// Trying again would not help.
     Fatal(CommandError),
 }
@@ -192,6 +194,9 @@ impl EventStream {
                 Interruption::Wait(message, retry_after.map_or(DEFAULT_RETRY_AFTER, Duration::from_secs))
             }
             status if status.is_server_error() => Interruption::Retry(format!("{status}: {message}")),
+            _ if self.cursor.is_some() && body["error"]["details"][0]["field"] == "cursor" => {
+                Interruption::Reset
+            }
             status => {
                 Interruption::Fatal(CommandError::new(format!("{} returned {status}: {message}", self.url)))
             }
@@ -209,6 +214,10 @@ impl EventStream {
             }
             Interruption::Wait(message, pause) => {
                 (format!("{message} Trying again in {} seconds", pause.as_secs()), pause)
+            }
+            Interruption::Reset => {
+                (self.cursor, self.since, self.started) = (None, Duration::ZERO, Instant::now());
+                ("the sandbox was reset; continuing with its new events".to_owned(), Duration::ZERO)
             }
         };
         if self.problem.as_ref() != Some(&problem) {

@@ -73,6 +73,11 @@ fn is_valid(principal: &Principal, now_ms: i64) -> bool {
     principal.expires_at.is_none_or(|end| end.as_millisecond() > now_ms)
 }
 
+/// Returns the mode of the workspace of a key. The prefix of its secret shows it.
+pub fn mode_of(secret: &str) -> Mode {
+    if secret.starts_with(bearer_secret::TEST_KEY) { Mode::Test } else { Mode::Live }
+}
+
 /// Returns whether the secret with this digest is still valid, belongs to this workspace, and may be used from this address for
 /// operations with this scope. The key of a sandbox belongs to another workspace after a reset. Reads the database.
 ///

@@ -22,7 +22,7 @@ mod reminders;
 mod rotate;
 mod usage;
 
-pub use authenticate::{authenticate, authenticate_limited, flush_uses, is_usable};
+pub use authenticate::{authenticate, authenticate_limited, flush_uses, is_usable, mode_of};
 pub use cache::PrincipalCache;
 pub use edit::{KeyChange, describe_edit, edit};
 pub use manage::{create, create_by_member, extend_sunset, list, revoke, set_networks, set_quota};

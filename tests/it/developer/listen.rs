@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdout, Command};
 
+use crate::sandbox;
 use crate::support::program::{TIMEOUT, TestProgram};
 use crate::support::{Endpoint, Receiver, TestApp, TestKey, in_transaction, read_request, wait_until};
 
@@ -361,4 +362,39 @@ async fn restarts_of_the_server_cause_neither_gaps_nor_duplicates() {
     let expected: Vec<Value> = (1..=created).map(|number| json!(format!("s{number}@example.com"))).collect();
     assert_eq!(emails, expected);
     assert_eq!(server.stop().await, Some(0));
+}
+
+#[tokio::test]
+async fn it_continues_with_the_new_events_of_a_sandbox_that_is_reset() {
+    let app = TestApp::start().await;
+    let key = sandbox::create(&app).await.key_with_all_scopes().await;
+    let delete_student = async || {
+        let created = key.post("/developer/v1/sandbox/events", json!({"type": "student.deleted"})).await;
+        created.assert_status(201);
+        app.clock.advance(Duration::from_millis(1));
+    };
+    delete_student().await;
+    let arguments = format!("--api {} --print-only --since 1h --event student.deleted", app.base_url);
+    let mut listener = Listener::start(&key.secret, &arguments);
+    let first = listener.line().await;
+    let sandbox = sandbox::reset(&app).await;
+    app.clock.advance(Duration::from_secs(16));
+    // It does not receive what happens before it has connected again.
+    let posts = async {
+        loop {
+            delete_student().await;
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    };
+    let new = sandbox.id.to_string();
+    assert!(!first.contains(&new), "{first}");
+    let received = async { while !listener.line().await.contains(&new) {} };
+    tokio::select! {
+        () = received => {}
+        () = posts => unreachable!("it posts until a line is received"),
+    }
+    listener.signal("INT").await;
+    let ended = listener.end().await;
+    let message = "the sandbox was reset; continuing with its new events";
+    assert!(ended.code == Some(0) && ended.stderr.contains(message), "{ended:?}");
 }

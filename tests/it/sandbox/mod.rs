@@ -27,7 +27,7 @@ async fn live(app: &TestApp) -> Workspace {
 }
 
 /// Creates the sandbox of `acme`.
-async fn create(app: &TestApp) -> TestWorkspace<'_> {
+pub(crate) async fn create(app: &TestApp) -> TestWorkspace<'_> {
     let live = live(app).await;
     let seeded = sandbox::seed(&app.app, &live, false).await.expect("the demo data");
     let created = in_transaction(app, async |write| sandbox::create(write, &live, seeded).await).await;
@@ -35,7 +35,7 @@ async fn create(app: &TestApp) -> TestWorkspace<'_> {
 }
 
 /// Resets the sandbox of `acme`.
-async fn reset(app: &TestApp) -> TestWorkspace<'_> {
+pub(crate) async fn reset(app: &TestApp) -> TestWorkspace<'_> {
     let live = live(app).await;
     let seeded = sandbox::seed(&app.app, &live, true).await.expect("the demo data");
     let reset = in_transaction(app, async |write| sandbox::reset(&app.app, write, &live, seeded).await).await;
