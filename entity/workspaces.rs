@@ -3,8 +3,8 @@
 //! A deleted workspace keeps its row until its other rows are deleted. Only the functions whose names say so return it.
 
 use sea_orm::entity::prelude::*;
-use sea_orm::sea_query::Expr;
-use sea_orm::{QueryOrder, Select};
+use sea_orm::sea_query::{Expr, LockType};
+use sea_orm::{QueryOrder, QuerySelect, Select};
 
 use crate::{scope, statement, table};
 
@@ -97,6 +97,16 @@ pub async fn lock_by_key<C: ConnectionTrait>(conn: &C, key: &str) -> Result<Opti
 /// Returns [`DbErr`] when the query fails.
 pub async fn lock<C: ConnectionTrait>(conn: &C, id: Uuid) -> Result<Option<Model>, DbErr> {
     statement::one(conn, scope::locked(select().filter(Column::Id.eq(id)))).await
+}
+
+/// Locks the workspace with this id against a change of its row until the transaction ends. Other transactions can take the same lock.
+/// Returns whether it exists.
+///
+/// # Errors
+/// Returns [`DbErr`] when the query fails.
+pub async fn lock_shared<C: ConnectionTrait>(conn: &C, id: Uuid) -> Result<bool, DbErr> {
+    let row = select().filter(Column::Id.eq(id)).lock(LockType::Share);
+    Ok(statement::one(conn, row).await?.is_some())
 }
 
 /// Returns all workspaces, sorted by key.

@@ -9,6 +9,7 @@ use poem::http::{HeaderMap, HeaderValue, header};
 
 use super::state::ApiState;
 use domain::keys::Principal;
+use domain::workspaces::Mode;
 use foundation::id::{KeyId, WorkspaceId};
 use web::etag;
 
@@ -19,6 +20,8 @@ pub type Call = contract_runtime::call::Call<Caller>;
 pub struct Caller {
     /// The workspace of the API key.
     pub workspace: WorkspaceId,
+    /// Whether the data of the workspace is live data or test data.
+    pub(crate) mode: Mode,
     /// The API key.
     pub key: KeyId,
     /// SHA-256 of the secret of the request.
@@ -47,6 +50,7 @@ impl Caller {
     ) -> Self {
         Self {
             workspace: principal.workspace,
+            mode: principal.mode,
             key: principal.key,
             secret_digest: principal.secret_digest,
             address,

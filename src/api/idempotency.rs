@@ -22,6 +22,8 @@ use contract_runtime::response::{OperationResponse, ResponseParts};
 use domain::app::App;
 use domain::idempotency::{self, Claim, ClaimToken};
 use domain::retry::retry_on_conflict;
+use domain::sandbox;
+use domain::workspaces::Mode;
 use foundation::database::{Write, inherit_wait_budget, with_wait_budget};
 use foundation::secret::Seal;
 use foundation::telemetry::activity::inherit_activity;
@@ -88,7 +90,7 @@ where
     F: for<'w> Fn(&'w mut Write) -> BoxFuture<'w, Reply<T>> + Send + Sync + 'static,
 {
     let Some(idempotency_key) = idempotency_key else {
-        return retry_on_conflict(|| run_in_transaction(app, &operation)).await;
+        return retry_on_conflict(|| run_in_transaction(app, &call, &operation)).await;
     };
     let app = app.clone();
     let claim_and_run = async move {
@@ -150,13 +152,13 @@ where
 }
 
 /// Runs the operation in a transaction, without an idempotency key.
-async fn run_in_transaction<T, F>(app: &App, operation: &F) -> Reply<T>
+async fn run_in_transaction<T, F>(app: &App, call: &Call, operation: &F) -> Reply<T>
 where
     F: for<'w> Fn(&'w mut Write) -> BoxFuture<'w, Reply<T>>,
 {
     let mut write = begin(app).await?;
     let response = operation(&mut write).await?;
-    commit(write).await?;
+    commit(call, write).await?;
     Ok(response)
 }
 
@@ -193,7 +195,7 @@ where
         }
     };
     idempotency::store_response(&mut write, token, parts.status, &headers, &body).await?;
-    commit(write).await?;
+    commit(call, write).await?;
     response_from_parts(parts)
 }
 
@@ -231,7 +233,12 @@ async fn begin(app: &App) -> Reply<Write> {
     Ok(app.begin_write().await.map_err(domain::Error::from)?)
 }
 
-async fn commit(write: Write) -> Reply<()> {
+/// Commits, unless the sandbox of the key was reset or deleted since the request arrived.
+async fn commit(call: &Call, write: Write) -> Reply<()> {
+    if call.mode == Mode::Test && !sandbox::hold(&write, call.workspace).await? {
+        let message = "The sandbox was reset or deleted during the request. Send it again.";
+        return Err(ApiError::conflict(message.to_owned()));
+    }
     Ok(write.commit().await.map_err(domain::Error::from)?)
 }
 

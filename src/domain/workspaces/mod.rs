@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use super::error::NotFound;
 use super::records::{id, not_found};
-use super::{Error, FieldUpdate, IdOrKey, Result};
+use super::{Error, FieldUpdate, IdOrKey, Result, sandbox};
 use crate::app::App;
 use foundation::clock::from_ms;
 use foundation::database::Write;
@@ -92,13 +92,17 @@ pub async fn by_key(app: &App, key: &str) -> Result<Workspace> {
     row.map(workspace).ok_or_else(|| workspace_not_found(key))
 }
 
-/// Returns the workspace with this key, read in an open transaction.
+/// Returns the workspace with this key, read in an open transaction. A sandbox is not reset or deleted until the transaction ends.
 ///
 /// # Errors
 /// Returns [`Error::NotFound`] when the workspace does not exist.
 pub async fn by_key_in(write: &Write, key: &str) -> Result<Workspace> {
     let row = workspaces::by_key(write.conn(), key).await?;
-    row.map(workspace).ok_or_else(|| workspace_not_found(key))
+    let workspace = row.map(workspace).ok_or_else(|| workspace_not_found(key))?;
+    if workspace.mode == Mode::Test && !sandbox::hold(write, workspace.id).await? {
+        return Err(Error::lost_race());
+    }
+    Ok(workspace)
 }
 
 /// Returns the workspace with this id.

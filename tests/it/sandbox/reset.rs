@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use domain::sandbox;
 use serde_json::{Value, json};
 
 use crate::support::members::audit_entries;
@@ -64,6 +65,31 @@ async fn another_process_answers_from_the_new_data_at_once() {
     assert_eq!(workspace().await, Some(sandbox.id));
     super::delete(&app).await;
     assert_eq!(workspace().await, None);
+}
+
+#[tokio::test]
+async fn a_request_in_progress_at_a_reset_writes_to_the_new_data_or_nothing() {
+    let app = TestApp::start().await;
+    let key = super::create(&app).await.key_with_all_scopes().await;
+    let live = super::live(&app).await;
+    let seeded = sandbox::seed(&app.app, &live, true).await.expect("the demo data");
+    let mut write = app.begin_write().await;
+    sandbox::reset(&app.app, &mut write, &live, seeded).await.expect("a sandbox");
+    let commit_later = async {
+        // Longer than the request takes if it does not wait.
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        write.commit().await.unwrap();
+    };
+    let body = json!({"email": "new@example.com"});
+    let (created, ()) = tokio::join!(key.post("/api/v1/students", body.clone()), commit_later);
+    let found = key.get("/api/v1/students?email=new%40example.com").await.ids();
+    if created.status == 409 {
+        assert!(created.json()["error"]["message"].as_str().unwrap().contains("Send it again"));
+        assert!(found.is_empty());
+        key.post("/api/v1/students", body).await.assert_status(201);
+    } else {
+        assert_eq!((created.status, found.len()), (201, 1));
+    }
 }
 
 #[tokio::test]
