@@ -3,6 +3,7 @@
 //! `x-sunset` is the date on which a deprecated object can be removed. `x-stability-level` (draft, alpha, beta, stable)
 //! is the level of the compatibility promise.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use contract::node::{Entry, Node};
@@ -172,7 +173,7 @@ pub(super) fn compare_response_header(
     }
 }
 
-/// Compares the lifecycle of a schema.
+/// Compares the lifecycle of a schema and of the values of its enum.
 pub(crate) fn compare_schema_lifecycle<'n>(comparison: &mut Comparison<'n>, pair: &SchemaPair<'n>) {
     let lifecycle = |view: &SchemaView<'n>| Lifecycle::of(|key| view.entry(key), view.span);
     let (base, revision) = (lifecycle(&pair.base), lifecycle(&pair.revision));
@@ -184,6 +185,37 @@ pub(crate) fn compare_schema_lifecycle<'n>(comparison: &mut Comparison<'n>, pair
             &change.details,
             change.message,
         );
+    }
+    let values =
+        |view: &SchemaView<'n>| view.entry("x-deprecated-values").and_then(|entry| entry.value.entries());
+    let deprecated = [values(&pair.base), values(&pair.revision)].map(Option::unwrap_or_default);
+    let names: BTreeSet<&str> =
+        deprecated.into_iter().flatten().map(|entry| entry.key.text.as_str()).collect();
+    for name in names.into_iter().filter(|name| lists_value(&pair.revision, name)) {
+        compare_value_lifecycle(comparison, pair, name, deprecated);
+    }
+}
+
+/// Returns whether a schema lists a text in its enum.
+fn lists_value(view: &SchemaView<'_>, name: &str) -> bool {
+    let listed = view.entry("enum").and_then(|entry| entry.value.items()).unwrap_or_default();
+    listed.iter().any(|value| value.as_str() == Some(name))
+}
+
+/// Compares the lifecycle of a value of an enum. `deprecated` are the entries of `x-deprecated-values`.
+fn compare_value_lifecycle<'n>(
+    comparison: &mut Comparison<'n>,
+    pair: &SchemaPair<'n>,
+    name: &str,
+    [base, revision]: [&'n [Entry]; 2],
+) {
+    let entry = |entries: &'n [Entry]| entries.iter().find(|entry| entry.key.text == name);
+    let base = Lifecycle::of_value(entry(base), pair.base.span);
+    let revision = Lifecycle::of_value(entry(revision), pair.revision.span);
+    for change in lifecycle_changes(&base, &revision, comparison.today, comparison.grace_periods) {
+        let details = format!("{name} {}", change.details);
+        let message = format!("the value `{name}`: {}", change.message);
+        pair.report(comparison, rule_suffix(&change, false), change.positions, details.trim_end(), message);
     }
 }
 

@@ -67,6 +67,14 @@ impl Lifecycle {
         Self::of(|key| node.entry(key), span)
     }
 
+    /// Returns the lifecycle of a value of an enum. `entry` is its entry in `x-deprecated-values`, and `span` the position of the enum.
+    pub(super) fn of_value(entry: Option<&Entry>, span: Span) -> Self {
+        match entry {
+            Some(entry) => Self { deprecated: true, ..Self::of_node(&entry.value, entry.key.span) },
+            None => Self::of(|_| None, span),
+        }
+    }
+
     /// Returns the minimum number of days between today and the sunset.
     pub(super) fn grace_days(&self, periods: GracePeriods) -> i32 {
         match self.stability {

@@ -99,6 +99,38 @@ fn a_sunset_that_is_too_soon_is_explained_by_the_policy() {
 }
 
 #[test]
+fn deprecated_values_of_an_enum_are_compared() {
+    let document = |values: Value| {
+        let schema = json!({"type": "string", "enum": ["paid", "void"], "x-deprecated-values": values});
+        let parameter = json!({"name": "status", "in": "query", "schema": schema});
+        document_with_operation(&json!({}), &json!({"parameters": [parameter]}))
+    };
+    let reported = |before: Value, after: Value| {
+        let found = differences(&document(before), &document(after));
+        found.iter().map(|finding| format!("{} {}", finding.id, finding.message)).collect::<Vec<_>>()
+    };
+    let sunset = |date: &str| json!({"void": {"x-sunset": date}});
+    assert_eq!(
+        reported(json!({}), sunset("2026-12-01")),
+        ["request-parameter-deprecated-with-sunset the value `void`: deprecated with sunset on 2026-12-01"]
+    );
+    assert_eq!(
+        reported(sunset("2026-12-01"), json!({"void": {"x-sunset": "2026-12-01", "x-replaced-by": "P"}})),
+        [""; 0]
+    );
+    assert_eq!(
+        reported(sunset("2026-12-01"), json!({})),
+        ["request-parameter-reactivated the value `void`: the deprecation was withdrawn"]
+    );
+    assert_eq!(
+        reported(json!({}), json!({"void": {}})),
+        [
+            "request-parameter-deprecated-sunset-missing the value `void`: deprecated without `x-sunset`, which must be at least 180 days away"
+        ]
+    );
+}
+
+#[test]
 fn media_type_and_deprecation_of_response_headers_are_compared() {
     let document = |header: Value| {
         let response = json!({"description": "D", "headers": {"X-A": header}});
