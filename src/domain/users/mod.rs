@@ -133,13 +133,12 @@ pub async fn verify_login(app: &App, email: &str, password: &SecretString) -> Re
     let rows = users::by_email_folded(app.db.read(), &email::comparison_key(email)).await?;
     let hash = rows.iter().find_map(|row| row.password_hash.clone());
     let is_correct = passwords::verify(app.passwords(), password, hash.clone()).await?;
-    let Some(oldest) = rows.into_iter().next() else { return Ok(None) };
+    let Some(user) = rows.into_iter().next().map(to_user) else { return Ok(None) };
     if !is_correct {
-        // Without the address, which can contain a mistyped password.
-        tracing::warn!(user = %oldest.id, "somebody entered an incorrect password");
+        tracing::warn!(user = %user.id, "somebody entered an incorrect password");
         return Ok(None);
     }
-    Ok(hash.map(|hash| VerifiedUser { user: to_user(oldest), hash }))
+    Ok(hash.map(|hash| VerifiedUser { user, hash }))
 }
 
 /// Returns the user whose password was verified earlier, if it still has this version. `version` contains the bytes of a
