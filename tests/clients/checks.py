@@ -20,6 +20,7 @@ import os
 import pathlib
 import re
 import subprocess
+import tempfile
 import urllib.request
 import uuid
 
@@ -33,16 +34,28 @@ class Adapter:
     """A running adapter."""
 
     def __init__(self, command):
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.errors = tempfile.TemporaryFile("w+")
+        pipe = subprocess.PIPE
+        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=self.errors, text=True)
 
     def call(self, operation, mode="plain", key=KEY, **arguments):
         """Makes a call and returns its result."""
         call = {"operation": operation, "url": f"{URL}/{mode}", "key": key, "arguments": arguments}
-        print(json.dumps(call), file=self.process.stdin, flush=True)
-        line = self.process.stdout.readline()
+        try:
+            print(json.dumps(call), file=self.process.stdin, flush=True)
+            line = self.process.stdout.readline()
+        except BrokenPipeError:
+            line = ""
         if not line:
-            raise AssertionError(f"the adapter ended at {operation}")
+            raise AssertionError(f"the adapter ended at {operation}: {self.last_errors()}")
         return json.loads(line)
+
+    def last_errors(self):
+        """Returns the last lines of stderr of an adapter that has ended, on one line."""
+        self.process.wait()
+        self.errors.seek(0)
+        lines = [line.strip() for line in self.errors if line.strip()]
+        return " | ".join(lines[-3:]) or f"exit code {self.process.returncode}"
 
     def value(self, operation, mode="plain", **arguments):
         """Makes a call that must succeed, and returns its value."""

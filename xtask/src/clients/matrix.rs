@@ -100,6 +100,11 @@ impl JobFile {
             None => format!("{program} (`cargo xtask clients --install` installs it)"),
         }
     }
+
+    /// Returns the packages of Debian that a job needs. Programs can be installed without the libraries among them.
+    pub fn debian_packages(&self, job: &MatrixJob) -> Vec<&str> {
+        job.needs.iter().filter_map(|name| self.debian.get(name)).map(String::as_str).collect()
+    }
 }
 
 impl MatrixJob {

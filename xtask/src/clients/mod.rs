@@ -158,6 +158,10 @@ fn run_matrix(
             if is_new { format!("{:.1} s", start.elapsed().as_secs_f64()) } else { "unchanged".to_owned() };
         println!("{} of {} cells passed ({time})", row.passed_count(), row.cells.len());
         row.failures().for_each(|failure| println!("    {failure}"));
+        let packages = file.debian_packages(job);
+        if !row.has_passed() && !packages.is_empty() {
+            println!("    needs, on Debian: `apt-get install {}`", packages.join(" "));
+        }
         rows.push(row);
     }
     if rows.is_empty() {
