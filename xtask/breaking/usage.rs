@@ -245,7 +245,13 @@ impl<'a> Join<'a> {
             self.report.findings.iter().filter(|hit| hit.direction == Direction::Request).filter(is_known)
         {
             let candidates = by_operation.get(&*hit.operation).map(Vec::as_slice).unwrap_or_default();
-            let matching = self.matching(hit, candidates, findings);
+            // A harmless finding near the keyword does not explain why the request is rejected.
+            let breaking: Vec<usize> =
+                candidates.iter().copied().filter(|index| findings[*index].level != Level::Info).collect();
+            let mut matching = self.matching(hit, &breaking, findings);
+            if matching.is_empty() {
+                matching = self.matching(hit, candidates, findings);
+            }
             let doubt = match matching.is_empty() {
                 true => Some("belong to no finding"),
                 false => hides_others(&hit.code).then_some("can hide this change"),
@@ -282,19 +288,14 @@ impl<'a> Join<'a> {
             let found = select(&|finding| finding.details == hit.name && contains(*range, finding.revision));
             (!found.is_empty()).then_some(found)
         });
-        let at_ancestor = || {
-            ancestors.iter().find_map(|(spans, _)| {
-                let found = select(&|finding| spans.contains(&finding.revision));
-                (!found.is_empty()).then_some(found)
-            })
-        };
-        let within_ancestor = || {
-            ancestors.iter().find_map(|(_, range)| {
-                let found = select(&|finding| contains(*range, finding.revision));
-                (!found.is_empty()).then_some(found)
-            })
-        };
-        of_name.or_else(at_ancestor).or_else(within_ancestor).unwrap_or_default()
+        let first = |found: Vec<usize>| (!found.is_empty()).then_some(found);
+        let at = |(spans, _): &([Span; 2], Span)| first(select(&|finding| spans.contains(&finding.revision)));
+        let within =
+            |(_, range): &([Span; 2], Span)| first(select(&|finding| contains(*range, finding.revision)));
+        let nearest = || ancestors.first().and_then(|nearest| at(nearest).or_else(|| within(nearest)));
+        let at_ancestor = || ancestors.iter().find_map(at);
+        let within_ancestor = || ancestors.iter().find_map(within);
+        of_name.or_else(nearest).or_else(at_ancestor).or_else(within_ancestor).unwrap_or_default()
     }
 
     fn usage(
@@ -408,7 +409,7 @@ fn contains(range: Span, span: Span) -> bool {
     range.start <= span.start && span.start < range.end
 }
 
-/// Returns the existing nodes on the way to a JSON pointer, the nearest first, without the objects that contain several operations
+/// Returns the existing nodes on the way to a JSON pointer, which can lead through references, the nearest first, without the objects that contain several operations
 /// or schemas. Each has the spans of its key and its value, and the range of both.
 fn ancestors(root: &Node, pointer: &str) -> Vec<([Span; 2], Span)> {
     /// The number of steps to an operation, such as `/paths/~1a/get`, or to a component.
@@ -417,6 +418,9 @@ fn ancestors(root: &Node, pointer: &str) -> Vec<([Span; 2], Span)> {
     let mut node = root;
     for (index, token) in pointer.split('/').skip(1).enumerate() {
         let key = token.replace("~1", "/").replace("~0", "~");
+        if node.entry(&key).is_none() {
+            node = root.follow(node);
+        }
         let next = match (node.entry(&key), node.items()) {
             (Some(entry), _) => Some((entry.key.span, &entry.value)),
             (None, Some(items)) => {

@@ -191,7 +191,9 @@ pub(crate) fn compare_schema_lifecycle<'n>(comparison: &mut Comparison<'n>, pair
     let deprecated = [values(&pair.base), values(&pair.revision)].map(Option::unwrap_or_default);
     let names: BTreeSet<&str> =
         deprecated.into_iter().flatten().map(|entry| entry.key.text.as_str()).collect();
-    for name in names.into_iter().filter(|name| lists_value(&pair.revision, name)) {
+    // No client uses a value that is new, or that was removed.
+    let is_kept = |name: &&str| lists_value(&pair.base, name) && lists_value(&pair.revision, name);
+    for name in names.into_iter().filter(is_kept) {
         compare_value_lifecycle(comparison, pair, name, deprecated);
     }
 }

@@ -218,6 +218,38 @@ fn a_rejected_request_belongs_to_the_finding_at_the_keyword_or_its_nearest_ances
 }
 
 #[test]
+fn a_harmless_finding_takes_no_rejected_request_from_a_breaking_one() {
+    let names = "tags: {type: object, maxProperties: 5, propertyNames: {maxLength: 40, pattern: '^a'}}";
+    let base = BASE.replace("size: {type: string}", names);
+    let pointer = "/components/schemas/A/properties/tags/propertyNames";
+    for revision in [
+        base.replace("maxLength: 40, pattern: '^a'", "maxLength: 20"),
+        base.replace("maxProperties: 5, ", "").replace("maxLength: 40", "maxLength: 20"),
+    ] {
+        let add = |report: &mut UsageReport| {
+            report.findings.push(hit("createA", "request-body-property-names", pointer, ""));
+        };
+        let verdicts = verdicts(&apply_to((&base, &revision), add, "usage = {}").unwrap());
+        assert!(verdicts.len() == 1 && verdicts[0].ends_with(" Used"), "{verdicts:#?}");
+    }
+}
+
+#[test]
+fn a_keyword_behind_a_reference_belongs_to_its_finding() {
+    let parameter = "{in: query, name: sort, schema: {type: string, enum: [a, b]}}";
+    let base = BASE
+        .replace(parameter, "{in: query, name: sort, schema: {$ref: '#/components/schemas/Sort'}}")
+        + "    Sort: {type: string}\n";
+    let revision = base.replace("Sort: {type: string}", "Sort: {type: boolean}");
+    let add = |report: &mut UsageReport| {
+        let pointer = "/paths/~1a/get/parameters/1/schema/type";
+        report.findings.push(hit("listA", "request-query-type", pointer, "query sort"));
+    };
+    let verdicts = verdicts(&apply_to((&base, &revision), add, "usage = {}").unwrap());
+    assert!(verdicts.len() == 1 && verdicts[0].ends_with(" Used"), "{verdicts:#?}");
+}
+
+#[test]
 fn only_unused_findings_about_requests_are_lowered() {
     let revision = BASE.replace("maxLength: 10", "maxLength: 9").replace("maxLength: 5", "maxLength: 6");
     let level = |result: &ComparisonResult, id: &str| {
