@@ -22,8 +22,7 @@ use contract_runtime::response::{OperationResponse, ResponseParts};
 use domain::app::App;
 use domain::idempotency::{self, Claim, ClaimToken};
 use domain::retry::retry_on_conflict;
-use domain::sandbox;
-use domain::workspaces::Mode;
+use domain::workspaces::{self, Mode};
 use foundation::database::{Write, inherit_wait_budget, with_wait_budget};
 use foundation::secret::Seal;
 use foundation::telemetry::activity::inherit_activity;
@@ -158,7 +157,8 @@ where
 {
     let mut write = begin(app).await?;
     let response = operation(&mut write).await?;
-    commit(call, write).await?;
+    check_workspace(call, &write).await?;
+    commit(write).await?;
     Ok(response)
 }
 
@@ -194,8 +194,9 @@ where
             Cow::Owned(seal.encrypt(body, owner).map_err(|error| ApiError::internal(error.into()))?)
         }
     };
+    check_workspace(call, &write).await?;
     idempotency::store_response(&mut write, token, parts.status, &headers, &body).await?;
-    commit(call, write).await?;
+    commit(write).await?;
     response_from_parts(parts)
 }
 
@@ -233,12 +234,16 @@ async fn begin(app: &App) -> Reply<Write> {
     Ok(app.begin_write().await.map_err(domain::Error::from)?)
 }
 
-/// Commits, unless the sandbox of the key was reset or deleted since the request arrived.
-async fn commit(call: &Call, write: Write) -> Reply<()> {
-    if call.mode == Mode::Test && !sandbox::hold(&write, call.workspace).await? {
+/// Refuses the request if the sandbox of the key was reset or deleted since the request arrived: what it wrote would be lost.
+async fn check_workspace(call: &Call, write: &Write) -> Reply<()> {
+    if call.mode == Mode::Test && !workspaces::lock_shared(write, call.workspace).await? {
         let message = "The sandbox was reset or deleted during the request. Send it again.";
         return Err(ApiError::conflict(message.to_owned()));
     }
+    Ok(())
+}
+
+async fn commit(write: Write) -> Reply<()> {
     Ok(write.commit().await.map_err(domain::Error::from)?)
 }
 

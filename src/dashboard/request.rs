@@ -20,6 +20,7 @@ use domain::audit::{self, Action, Actor};
 use domain::roles::Permission;
 use domain::sessions::{self, Viewer};
 use domain::users::{self, AccountEvent};
+use domain::workspaces::{self, Mode};
 use domain::{Error, Result, token};
 use foundation::database::Write;
 use foundation::id::WorkspaceId;
@@ -137,12 +138,17 @@ impl DashboardRequest {
         Ok(write)
     }
 
-    /// Checks again, in the transaction, that the user is signed in and has the permission that the route requires.
+    /// Checks again, in the transaction, that the user is signed in and has the permission that the route requires, and that the
+    /// sandbox which the session shows still exists.
     ///
     /// # Errors
-    /// Returns [`PageError::SessionEnded`] when the session has ended, for example because the user was removed, and
-    /// [`PageError::Forbidden`] when the user's roles were changed.
+    /// Returns [`PageError::SessionEnded`] when the session has ended, for example because the user was removed,
+    /// [`PageError::Forbidden`] when the user's roles were changed, and [`PageError::OtherWorkspace`] when the sandbox was reset.
     pub(crate) async fn authorize(&self, write: &Write) -> std::result::Result<(), PageError> {
+        let workspace = &self.viewer.workspace;
+        if workspace.mode == Mode::Test && !workspaces::lock_shared(write, workspace.id).await? {
+            return Err(PageError::OtherWorkspace);
+        }
         let roles = sessions::current_roles_in(write, &self.viewer).await?.ok_or(PageError::SessionEnded)?;
         if roles.allow(self.permission) { Ok(()) } else { Err(PageError::Forbidden) }
     }

@@ -15,8 +15,8 @@
 //!
 //! Rows that belong to a student, a user or a subscription need no order among themselves, because only a transaction that has
 //! locked that student, user or subscription changes them. Shared locks of courses need no order either, because no
-//! transaction locks two courses exclusively. A request of an API key of a sandbox locks its workspace in shared mode last; it can
-//! deadlock with a reset, and is retried. Counters that a process writes on its own (`rate_usage`,
+//! transaction locks two courses exclusively. A request of an API key of a sandbox locks its workspace in shared mode after the
+//! records that it changes; if it deadlocks with a transaction that locks the workspace first, such as a reset, it is retried. Counters that a process writes on its own (`rate_usage`,
 //! `api_request_days`) use separate transactions, sorted by key.
 //!
 //! A transaction of several changes acquires the locks of all of them before it applies the first one, see

@@ -144,15 +144,6 @@ pub async fn mark_as_test(write: &Write, workspace: WorkspaceId) -> Result<()> {
     Ok(())
 }
 
-/// Keeps a test workspace from being reset or deleted until the transaction ends. Returns false if it was in the meantime: what the
-/// transaction wrote would be lost.
-///
-/// # Errors
-/// Returns [`Error::Internal`] when the query fails.
-pub async fn hold(write: &Write, workspace: WorkspaceId) -> Result<bool> {
-    Ok(rows::lock_shared(write.conn(), workspace.uuid()).await?)
-}
-
 /// Deletes the rows of workspaces that were deleted an hour ago, in short transactions. A later call continues.
 ///
 /// # Errors

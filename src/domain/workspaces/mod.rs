@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use super::error::NotFound;
 use super::records::{id, not_found};
-use super::{Error, FieldUpdate, IdOrKey, Result, sandbox};
+use super::{Error, FieldUpdate, IdOrKey, Result};
 use crate::app::App;
 use foundation::clock::from_ms;
 use foundation::database::Write;
@@ -99,10 +99,18 @@ pub async fn by_key(app: &App, key: &str) -> Result<Workspace> {
 pub async fn by_key_in(write: &Write, key: &str) -> Result<Workspace> {
     let row = workspaces::by_key(write.conn(), key).await?;
     let workspace = row.map(workspace).ok_or_else(|| workspace_not_found(key))?;
-    if workspace.mode == Mode::Test && !sandbox::hold(write, workspace.id).await? {
+    if workspace.mode == Mode::Test && !lock_shared(write, workspace.id).await? {
         return Err(Error::lost_race());
     }
     Ok(workspace)
+}
+
+/// Locks a workspace in shared mode, so that it is not reset or deleted until the transaction ends. Returns false if it was before.
+///
+/// # Errors
+/// Returns [`Error::Internal`] when the query fails.
+pub async fn lock_shared(write: &Write, workspace: WorkspaceId) -> Result<bool> {
+    Ok(workspaces::lock_shared(write.conn(), workspace.uuid()).await?)
 }
 
 /// Returns the workspace with this id.

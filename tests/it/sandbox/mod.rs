@@ -10,10 +10,11 @@ mod sessions;
 
 use std::time::Duration;
 
+use contract_runtime::payload::InputLine;
 use domain::sandbox;
 use domain::workspaces::{self, Workspace};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::{TestApp, TestKey, TestWorkspace, in_transaction};
 
@@ -67,4 +68,22 @@ async fn events(app: &TestApp, key: &TestKey, path: &str) -> Vec<Value> {
         }
         next = format!("{path}&cursor={}", page["pagination"]["cursor"].as_str().expect("a cursor"));
     }
+}
+
+/// Imports new students with these names into the sandbox, which applies all changes.
+async fn import(app: &TestApp, importer: &mut feed::Importer, names: &[&str]) {
+    let lines = names.iter().map(|name| {
+        let data = json!({"key": name, "email": format!("{name}@example.com")});
+        let id = format!("c-{}", app.next_change_number());
+        json!({"change": "student.upsert", "id": id, "workspace": KEY, "at": "2026-03-01T09:00:00Z", "data": data})
+    });
+    let batch: Vec<_> = (1..)
+        .zip(lines)
+        .map(|(number, line)| InputLine { number, bytes: line.to_string().into_bytes(), truncated: false })
+        .collect();
+    let (results, outcome) = importer.import(&batch).await;
+    outcome.expect("the database works");
+    let is_applied =
+        |result: &Option<feed::LineResult>| matches!(result, Some(feed::LineResult::Applied { .. }));
+    assert!(results.iter().all(is_applied), "{results:?}");
 }

@@ -116,30 +116,9 @@ async fn a_change_of_a_group_follows_a_reset_of_the_sandbox() {
     let app = TestApp::start().await;
     super::create(&app).await;
     let mut importer = feed::Importer::new(app.app.clone(), domain::workspaces::Mode::Test);
-    let mut import = async |emails: &[&str]| {
-        let lines = emails.iter().map(|email| {
-            let data = json!({"key": email, "email": format!("{email}@example.com")});
-            let id = format!("c-{}", app.next_change_number());
-            json!({"change": "student.upsert", "id": id, "workspace": KEY, "at": "2026-03-01T09:00:00Z", "data": data})
-        });
-        let batch: Vec<_> = (1..)
-            .zip(lines)
-            .map(|(number, line)| contract_runtime::payload::InputLine {
-                number,
-                bytes: line.to_string().into_bytes(),
-                truncated: false,
-            })
-            .collect();
-        let (results, outcome) = importer.import(&batch).await;
-        outcome.expect("the database works");
-        assert!(
-            results.iter().all(|result| matches!(result, Some(feed::LineResult::Applied { .. }))),
-            "{results:?}"
-        );
-    };
-    import(&["one", "two"]).await;
+    super::import(&app, &mut importer, &["one", "two"]).await;
     let sandbox = super::reset(&app).await;
-    import(&["three", "four"]).await;
+    super::import(&app, &mut importer, &["three", "four"]).await;
     let key = sandbox.key("read:students").await;
     for (email, count) in [("one", 0), ("three", 1)] {
         let found = key.get(&format!("/api/v1/students?email={email}%40example.com")).await.ids();
