@@ -12,6 +12,8 @@ use tokio::time::timeout;
 use super::event::Event;
 use crate::cli::outcome::CommandError;
 use crate::cli::output;
+use domain::keys;
+use domain::workspaces::Mode;
 
 /// The time limit for a connection, and for the head of the response.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
@@ -35,6 +37,8 @@ pub(super) struct EventStream {
     client: reqwest::Client,
     url: Url,
     authorization: HeaderValue,
+    /// Whether the key is that of a sandbox, which can be reset.
+    is_sandbox: bool,
     /// How long before the start of the command the stream begins.
     since: Duration,
     started: Instant,
@@ -97,6 +101,7 @@ impl EventStream {
             client,
             url,
             authorization,
+            is_sandbox: keys::mode_of(key.expose_secret()) == Mode::Test,
             since,
             started: Instant::now(),
             cursor: None,
@@ -194,7 +199,11 @@ impl EventStream {
                 Interruption::Wait(message, retry_after.map_or(DEFAULT_RETRY_AFTER, Duration::from_secs))
             }
             status if status.is_server_error() => Interruption::Retry(format!("{status}: {message}")),
-            _ if self.cursor.is_some() && body["error"]["details"][0]["field"] == "cursor" => {
+            StatusCode::UNPROCESSABLE_ENTITY
+                if self.is_sandbox
+                    && self.cursor.is_some()
+                    && body["error"]["details"][0]["field"] == "cursor" =>
+            {
                 Interruption::Reset
             }
             status => {
@@ -217,7 +226,7 @@ impl EventStream {
             }
             Interruption::Reset => {
                 (self.cursor, self.since, self.started) = (None, Duration::ZERO, Instant::now());
-                ("the sandbox was reset; continuing with its new events".to_owned(), Duration::ZERO)
+                ("the sandbox was reset; continuing with the events from now on".to_owned(), Duration::ZERO)
             }
         };
         if self.problem.as_ref() != Some(&problem) {

@@ -365,7 +365,7 @@ async fn restarts_of_the_server_cause_neither_gaps_nor_duplicates() {
 }
 
 #[tokio::test]
-async fn it_continues_with_the_new_events_of_a_sandbox_that_is_reset() {
+async fn it_continues_after_a_reset_of_the_sandbox() {
     let app = TestApp::start().await;
     let key = sandbox::create(&app).await.key_with_all_scopes().await;
     let delete_student = async || {
@@ -395,6 +395,6 @@ async fn it_continues_with_the_new_events_of_a_sandbox_that_is_reset() {
     }
     listener.signal("INT").await;
     let ended = listener.end().await;
-    let message = "the sandbox was reset; continuing with its new events";
+    let message = "the sandbox was reset; continuing with the events from now on";
     assert!(ended.code == Some(0) && ended.stderr.contains(message), "{ended:?}");
 }
