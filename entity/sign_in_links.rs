@@ -7,7 +7,7 @@ use sea_orm::entity::prelude::*;
 use crate::{InWorkspace, scope, statement, table};
 
 table::declare!(
-    /// One unused link.
+    /// One link that is unused, or was opened and waits for the code of the second factor.
     #[sea_orm(table_name = "sign_in_links")]
     pub struct Model {
         /// The link's id.

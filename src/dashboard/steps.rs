@@ -32,35 +32,29 @@ pub(crate) enum Step {
 /// A person who proved a first factor.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct PendingCode {
-    /// The first factor.
-    pub first: PendingFactor,
+    /// The workspace.
+    pub workspace: String,
+    /// The id of the user in the workspace.
+    pub user: String,
+    /// The version of the verified password; `None` if the first factor was a link.
+    pub version: Option<Vec<u8>>,
+    /// The new token of the opened link; `None` if the first factor was a password.
+    #[serde(default)]
+    pub token: Option<String>,
     /// The page after signing in.
     pub next: String,
-}
-
-/// A first factor, as far as it is needed to find out whether it is still valid.
-#[derive(Serialize, Deserialize)]
-pub(crate) enum PendingFactor {
-    /// The password of a user in a workspace, and the version of it that was verified.
-    Password { workspace: String, user: String, version: Vec<u8> },
-    /// An opened sign-in link, by its new token.
-    Link { token: String },
 }
 
 impl PendingCode {
     /// Returns the step after this first factor.
     pub(crate) fn new(first: &FirstFactor, next: &str) -> Self {
-        let first = match first {
-            FirstFactor::Password(verified) => PendingFactor::Password {
-                workspace: verified.user.workspace.to_string(),
-                user: verified.user.id.to_string(),
-                version: verified.password_version().as_bytes().to_vec(),
-            },
-            FirstFactor::Link(opened) => {
-                PendingFactor::Link { token: opened.token.expose_secret().to_owned() }
-            }
+        let (version, token) = match first {
+            FirstFactor::Password(verified) => (Some(verified.password_version().as_bytes().to_vec()), None),
+            FirstFactor::Link(opened) => (None, Some(opened.token.expose_secret().to_owned())),
         };
-        Self { first, next: next.to_owned() }
+        let user = first.user();
+        let (workspace, user) = (user.workspace.to_string(), user.id.to_string());
+        Self { workspace, user, version, token, next: next.to_owned() }
     }
 }
 
@@ -71,17 +65,23 @@ pub(crate) struct PendingProvider {
     pub attempt: Attempt,
     /// The session whose user confirms their identity; `None` to sign in.
     pub session: Option<String>,
-    /// When the browser was sent to the provider, in milliseconds since the epoch.
-    pub began_ms: i64,
     /// The page after signing in.
     pub next: String,
 }
 
 /// The content of a cookie.
 #[derive(Serialize, Deserialize)]
-struct Cookie {
-    step: Step,
+pub(crate) struct Cookie {
+    /// The step.
+    pub step: Step,
     expires_ms: i64,
+}
+
+impl Cookie {
+    /// Returns when the step began, in milliseconds since the epoch.
+    pub(crate) const fn began_ms(&self) -> i64 {
+        self.expires_ms - LIFETIME_MS
+    }
 }
 
 /// Sets the cookie with the next step.
@@ -96,11 +96,11 @@ pub(crate) fn set(context: &BrowserContext, response: &mut Response, step: Step)
     Ok(())
 }
 
-/// Returns the step of the browser. `None` if it has no valid cookie.
-pub(crate) fn read(context: &BrowserContext) -> Option<Step> {
+/// Returns the cookie with the step of the browser. `None` if it has no valid one.
+pub(crate) fn read(context: &BrowserContext) -> Option<Cookie> {
     let bytes = open(&context.state.step_seal, context.steps.as_deref()?, OWNER)?;
     let cookie: Cookie = serde_json::from_slice(&bytes).ok()?;
-    (cookie.expires_ms > context.app().clock.now_ms()).then_some(cookie.step)
+    Some(cookie).filter(|cookie| cookie.expires_ms > context.app().clock.now_ms())
 }
 
 /// Deletes the cookie, so that the step is not repeated.

@@ -1,11 +1,12 @@
 //! Generates tokens of 256 random bits, such as those of sessions and password links. The database stores only the
 //! SHA-256 digest of a token.
 
+use anyhow::Context;
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use rand::TryRng;
 use rand::rngs::SysRng;
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
 
 /// Number of random bytes of a token.
@@ -23,6 +24,16 @@ pub fn generate() -> anyhow::Result<SecretString> {
     Ok(SecretString::from(BASE64_URL_SAFE_NO_PAD.encode(bytes)))
 }
 
+/// Generates a token, and returns it with its digest.
+///
+/// # Errors
+/// Returns an error when the operating system's random generator fails.
+pub(super) fn generate_with_digest() -> anyhow::Result<(SecretString, [u8; 32])> {
+    let token = generate()?;
+    let digest = digest(token.expose_secret()).context("the new token is malformed")?;
+    Ok((token, digest))
+}
+
 /// Returns the digest of a token, which is stored and used for lookups. Returns `None` for a string that does not have the
 /// format of a token, so that the caller needs no query.
 pub(super) fn digest(token: &str) -> Option<[u8; 32]> {
@@ -33,8 +44,6 @@ pub(super) fn digest(token: &str) -> Option<[u8; 32]> {
 
 #[cfg(test)]
 mod tests {
-    use secrecy::ExposeSecret;
-
     use super::*;
 
     #[test]

@@ -26,8 +26,8 @@ use crate::validation::{self, Identity, MAX_SKEW_MS};
 
 /// Time limit of a request to the provider.
 const TIMEOUT: Duration = Duration::from_secs(5);
-/// Maximum time since the person entered their credentials at the provider, in milliseconds. The provider must then say when that was (`auth_time`),
-/// but not all do.
+/// Maximum time since the person entered their credentials at the provider, in milliseconds. A provider that is asked for it must say
+/// when that was (`auth_time`), but some do not.
 const MAX_AGE_MS: u32 = 30 * 24 * 60 * 60_000;
 /// How long metadata and keys are used, in milliseconds. Then they must be read again before anybody signs in.
 const FRESH_MS: i64 = 60 * 60_000;
@@ -67,6 +67,9 @@ pub enum ProviderError {
     /// The response to the sign-in is not valid.
     #[error("the provider's response is rejected: {0}")]
     Rejected(String),
+    /// The provider did not ask for the credentials again, although they were entered longer ago than `max_age` allows.
+    #[error("the provider ignores `max_age`: the person entered their credentials more than 30 days ago")]
+    TooLongAgo,
 }
 
 /// Metadata and keys, and when they were read.
@@ -144,17 +147,16 @@ impl Provider {
         if again {
             request = request.add_prompt(CoreAuthPrompt::Login);
         }
-        Ok(request
-            .set_max_age(if again { Duration::ZERO } else { Duration::from_millis(MAX_AGE_MS.into()) })
-            .url()
-            .0)
+        let max_age_ms = if again { 0 } else { MAX_AGE_MS };
+        Ok(request.set_max_age(Duration::from_millis(max_age_ms.into())).url().0)
     }
 
     /// Exchanges the code with which the browser came back, and returns the person.
     ///
     /// # Errors
-    /// Returns [`ProviderError::Rejected`] when the provider does not accept the code, or its token is not valid, and
-    /// [`ProviderError::Unavailable`] when the provider does not respond.
+    /// Returns [`ProviderError::Rejected`] when the provider does not accept the code, or its token is not valid,
+    /// [`ProviderError::TooLongAgo`] when the provider asked for no credentials in 30 days, and [`ProviderError::Unavailable`] when it
+    /// does not respond.
     pub async fn identity(
         &self,
         clock: &Clock,
@@ -198,8 +200,7 @@ impl Provider {
         };
         let oldest_ms = clock.now_ms() - i64::from(MAX_AGE_MS) - MAX_SKEW_MS;
         if identity.authenticated_ms.is_some_and(|at_ms| at_ms < oldest_ms) {
-            let problem = "the person entered their credentials longer ago than `max_age` allows";
-            return Err(ProviderError::Rejected(problem.to_owned()));
+            return Err(ProviderError::TooLongAgo);
         }
         if identity.verified_email.is_none() && client.user_info_url().is_some() {
             let subject = SubjectIdentifier::new(identity.subject.clone());

@@ -47,10 +47,12 @@ const PER_ACCOUNT_AND_NETWORK: Limit = per_quarter_hour(10);
 const PER_ACCOUNT: Limit = per_quarter_hour(100);
 /// Sign-in attempts per known device.
 const PER_DEVICE: Limit = per_quarter_hour(10);
-/// Codes of the second factor: per known device, and per account on all other devices. Only who knows the password can use them up.
-/// A guess is right with a probability of 3 in a million, since three codes are valid at a time.
+/// Codes of the second factor: per known device, and per account on all other devices. Only who has proved the first factor can use
+/// them up.
 const CODES: Limit = per_quarter_hour(10);
-/// The same, per day. Guessing on every day for a year succeeds with a probability of 5 percent.
+/// Codes per account: on all known devices together, and on all others together. A guess is right with a probability of 3 in a
+/// million, since three codes are valid at a time. Guessing on every day for a year succeeds with a probability of 5 percent, and of
+/// 10 percent for who can also make devices known by setting passwords.
 const CODES_PER_DAY: Limit = per_day(50);
 /// Wrong codes per account before it is notified.
 const UNNOTICED_CODES: Limit = per_day(4);
@@ -148,18 +150,19 @@ impl Attempts {
         Ok(self.acquire(clock, of_account, LINKS_PER_ACCOUNT).await.is_ok())
     }
 
-    /// Admits and counts a code of a second factor, whichever network it comes from. Right ones count, too. A device that signed in to
-    /// the account before has a count of its own, so that nobody else can use up its codes.
+    /// Admits and counts a code of a second factor, whichever network it comes from. Right ones count, too. Devices that signed in to
+    /// the account before have counts of their own, so that no stranger can use up their codes.
     ///
     /// # Errors
     /// Returns the number of seconds until the next code is allowed, at least 1.
     pub async fn admit_code(&self, clock: &Clock, account: &str, device: Option<u128>) -> Result<(), i64> {
-        let whose = match device {
-            Some(device) => format!("device:{device:032x}"),
-            None => self.digest(account),
+        let account = self.digest(account);
+        let (own, of_day) = match device {
+            Some(device) => (format!("device:{device:032x}"), format!("devices:{account}")),
+            None => (account.clone(), account),
         };
-        self.acquire(clock, format!("second-factor:{whose}"), CODES).await?;
-        self.acquire(clock, format!("second-factor-day:{whose}"), CODES_PER_DAY).await
+        self.acquire(clock, format!("second-factor:{own}"), CODES).await?;
+        self.acquire(clock, format!("second-factor-day:{of_day}"), CODES_PER_DAY).await
     }
 
     /// Counts a wrong code of a second factor, and returns whether the account has to be notified: of the fifth one in a day.

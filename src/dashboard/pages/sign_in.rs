@@ -176,8 +176,12 @@ pub(super) async fn known_device(context: &BrowserContext, email: &str) -> Resul
 /// Returns the error of an attempt that is allowed again after this number of seconds.
 pub(super) fn too_many_attempts(seconds: i64) -> String {
     let minutes = (seconds + 59) / 60;
-    let unit = if minutes == 1 { "minute" } else { "minutes" };
-    format!("Too many attempts. Try again in {minutes} {unit}.")
+    let (count, unit) = match minutes {
+        1 => (1, "minute"),
+        2..120 => (minutes, "minutes"),
+        _ => ((minutes + 59) / 60, "hours"),
+    };
+    format!("Too many attempts. Try again in {count} {unit}.")
 }
 
 /// Starts a session and returns its token. Ends the browser's previous session, if any. Returns `None` when the password was

@@ -13,7 +13,7 @@ use crate::form::Form;
 use crate::frame::Frame;
 use crate::request::{PageResponse, html, redirect};
 use crate::routes::{PUBLIC, RouteTable, get};
-use crate::steps::{self, PendingFactor, Step};
+use crate::steps::{self, Step};
 use crate::ui;
 use domain::audit::{self, Action, Actor};
 use domain::sessions::{self, CodeSignIn, FirstFactor, SessionClient};
@@ -38,14 +38,17 @@ fn show(request: &PublicRequest, status: StatusCode, error: Option<&str>) -> Pag
 
 /// Returns the first factor that the browser proved, and the page after signing in. `None` if the browser starts again.
 async fn pending(context: &BrowserContext) -> Result<Option<(FirstFactor, String)>> {
-    let Some(Step::Code(code)) = steps::read(context) else { return Ok(None) };
+    let Some(Step::Code(code)) = steps::read(context).map(|cookie| cookie.step) else { return Ok(None) };
     let app = context.app();
-    let first = match code.first {
-        PendingFactor::Password { workspace, user, version } => {
-            let (Ok(workspace), Ok(user)) = (workspace.parse(), user.parse()) else { return Ok(None) };
+    let first = match (code.version, code.token) {
+        (Some(version), _) => {
+            let (Ok(workspace), Ok(user)) = (code.workspace.parse(), code.user.parse()) else {
+                return Ok(None);
+            };
             users::verified_before(app, workspace, user, &version).await?.map(FirstFactor::Password)
         }
-        PendingFactor::Link { token } => users::opened_link(app, token.into()).await?.map(FirstFactor::Link),
+        (None, Some(token)) => users::opened_link(app, token.into()).await?.map(FirstFactor::Link),
+        (None, None) => None,
     };
     Ok(first.map(|first| (first, code.next)))
 }
@@ -115,7 +118,7 @@ async fn check_code(request: PublicRequest, form: Form) -> PageResponse {
 
 /// Records a wrong code of the actor, who is a user, in the audit log. Mails the user if there were many: somebody may know the first
 /// factor, but not the second one.
-pub(crate) async fn record_wrong_code(
+pub(super) async fn record_wrong_code(
     context: &BrowserContext,
     workspace: WorkspaceId,
     actor: &Actor,
@@ -124,7 +127,7 @@ pub(crate) async fn record_wrong_code(
     let account = email::comparison_key(address);
     let is_notice_due = context.state.login_attempts.is_notice_due(&app.clock, &account).await;
     let mut write = app.begin_write().await?;
-    let user = actor.user.map_or_else(String::new, |user| user.to_string());
+    let user = actor.user.map(|user| user.to_string()).unwrap_or_default();
     audit::append(app, &mut write, workspace, actor, (Action::WrongCode, user, address)).await?;
     if is_notice_due {
         users::notify(app, &mut write, workspace, address, AccountEvent::WrongCodes, actor).await?;

@@ -16,7 +16,7 @@ use crate::flash::Flash;
 use crate::query::PageQuery;
 use crate::request::{DashboardRequest, PageResponse, redirect, redirect_with};
 use crate::routes::{PUBLIC, RouteTable, get};
-use crate::steps::{self, PendingProvider, Step};
+use crate::steps::{self, Cookie, PendingProvider, Step};
 use domain::app::App;
 use domain::audit::{self, Action, Actor};
 use domain::people::{self, ProviderAccount, ProviderSignIn};
@@ -68,8 +68,7 @@ async fn begin(context: &BrowserContext, next: &str, session: Option<SessionId>)
         Ok(url) => {
             let mut response = redirect(url.as_str())?;
             let session = session.map(|session| session.to_string());
-            let began_ms = clock.now_ms();
-            let step = Step::Provider(PendingProvider { attempt, session, began_ms, next: next.to_owned() });
+            let step = Step::Provider(PendingProvider { attempt, session, next: next.to_owned() });
             steps::set(context, &mut response, step).map_err(PageError::Internal)?;
             Ok(response)
         }
@@ -106,10 +105,12 @@ fn refused(problem: impl Into<String>) -> PageError {
 
 /// Exchanges the code with which the browser came back, and signs the person in or confirms their identity.
 async fn finish(context: &BrowserContext, query: &PageQuery) -> PageResponse {
-    let Some(Step::Provider(pending)) = steps::read(context) else {
+    let cookie = steps::read(context);
+    let began_ms = cookie.as_ref().map_or(0, Cookie::began_ms);
+    let Some(Step::Provider(pending)) = cookie.map(|cookie| cookie.step) else {
         return Err(refused("This browser began no sign-in in the last 10 minutes, or has finished it."));
     };
-    complete(context, query, &pending).await.map_err(|error| match error {
+    complete(context, query, &pending, began_ms).await.map_err(|error| match error {
         PageError::SignInFailed { status, problem } if pending.session.is_some() => {
             PageError::ConfirmationFailed { status, problem, back: safe_next(&pending.next).to_owned() }
         }
@@ -117,8 +118,13 @@ async fn finish(context: &BrowserContext, query: &PageQuery) -> PageResponse {
     })
 }
 
-/// Continues the attempt that the browser began.
-async fn complete(context: &BrowserContext, query: &PageQuery, pending: &PendingProvider) -> PageResponse {
+/// Continues the attempt that the browser began at this time, in milliseconds since the epoch.
+async fn complete(
+    context: &BrowserContext,
+    query: &PageQuery,
+    pending: &PendingProvider,
+    began_ms: i64,
+) -> PageResponse {
     let issuer = context.app().config.sign_in.oidc_issuer.as_ref().map(|issuer| issuer.as_str());
     let is_other_issuer = query.non_empty("iss").is_some_and(|iss| Some(&*iss) != issuer);
     if query.text("state") != pending.attempt.state || is_other_issuer {
@@ -146,6 +152,9 @@ async fn complete(context: &BrowserContext, query: &PageQuery, pending: &Pending
                 let problem = "The provider does not respond. Try again later.".to_owned();
                 PageError::SignInFailed { status: StatusCode::SERVICE_UNAVAILABLE, problem }
             }
+            ProviderError::TooLongAgo => refused(
+                "You entered your credentials at the provider more than 30 days ago. Sign out there, then sign in again.",
+            ),
             ProviderError::Rejected(_) => refused(
                 "The response of the provider is not valid. If this happens again, tell the operator of this server, whose log \
                  contains the reason.",
@@ -168,7 +177,7 @@ async fn complete(context: &BrowserContext, query: &PageQuery, pending: &Pending
         Some(session) => {
             let viewer = context.viewer.as_ref().filter(|viewer| viewer.session.to_string() == *session);
             let viewer = viewer.ok_or(PageError::SessionEnded)?;
-            if !has_entered_credentials(&identity, pending.began_ms..clock.now_ms()) {
+            if !has_entered_credentials(&identity, began_ms..clock.now_ms()) {
                 tracing::info!(
                     "the provider sent no recent `auth_time`, so a member could not confirm their identity"
                 );

@@ -5,7 +5,7 @@ use entity::users as user_rows;
 use foundation::database::Write;
 use foundation::id::{Session as SessionIdKind, SessionId, Workspace as WorkspaceIdKind, WorkspaceId};
 use foundation::secret::Seal;
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::SecretString;
 
 use super::{Proof, SessionClient, Viewer, end_current, proof};
 use crate::app::App;
@@ -148,9 +148,7 @@ struct NewSession {
 
 /// Returns a new token with its digest.
 pub(super) fn new_token() -> Result<(SecretString, Vec<u8>)> {
-    let token = token::generate()?;
-    let hash =
-        token::digest(token.expose_secret()).ok_or_else(|| anyhow::anyhow!("the new token is malformed"))?;
+    let (token, hash) = token::generate_with_digest()?;
     Ok((token, hash.to_vec()))
 }
 

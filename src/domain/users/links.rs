@@ -10,7 +10,7 @@
 use entity::password_links::{self, Model};
 use entity::users::{self, ActiveModel};
 use entity::{Set, sessions, sign_in_links};
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::SecretString;
 
 use super::notices::notify;
 use super::{AccountEvent, User, lock_rows, to_user};
@@ -61,9 +61,7 @@ async fn lock_user(write: &Write, user: &User) -> Result<()> {
 
 async fn insert_link(app: &App, write: &mut Write, user: &User, is_requested: bool) -> Result<SecretString> {
     let hours = if is_requested { REQUESTED_LINK_HOURS } else { LINK_HOURS };
-    let token = token::generate()?;
-    let hash =
-        token::digest(token.expose_secret()).ok_or_else(|| anyhow::anyhow!("the new token is malformed"))?;
+    let (token, hash) = token::generate_with_digest()?;
     let now_ms = write.now_ms();
     let row = Model {
         id: new_uuid::<Link>(app, write),

@@ -133,12 +133,12 @@ pub async fn verify_login(app: &App, email: &str, password: &SecretString) -> Re
     let rows = users::by_email_folded(app.db.read(), &email::comparison_key(email)).await?;
     let hash = rows.iter().find_map(|row| row.password_hash.clone());
     let is_correct = passwords::verify(app.passwords(), password, hash.clone()).await?;
-    let Some(user) = rows.into_iter().next().map(to_user) else { return Ok(None) };
+    let Some((user, hash)) = rows.into_iter().next().map(to_user).zip(hash) else { return Ok(None) };
     if !is_correct {
-        tracing::warn!(user = %user.id, "somebody entered an incorrect password");
+        tracing::warn!(user.id = %user.id, "somebody entered an incorrect password");
         return Ok(None);
     }
-    Ok(hash.map(|hash| VerifiedUser { user, hash }))
+    Ok(Some(VerifiedUser { user, hash }))
 }
 
 /// Returns the user whose password was verified earlier, if it still has this version. `version` contains the bytes of a

@@ -1,7 +1,6 @@
 //! Creates and redeems links that sign a person in to the dashboard, which the platform requests. A link is valid for one
 //! use and for a short time. The database stores its hash.
 
-use anyhow::Context;
 use entity::sign_in_links::{self, Model};
 use entity::users;
 use jiff::Timestamp;
@@ -63,7 +62,7 @@ pub async fn create_sign_in_link(
         let entry = (Action::UserAdded, user.id.to_string(), user.email.as_str());
         audit::append(app, write, workspace.id, &Actor::platform(), entry).await?;
     }
-    let (token, hash) = new_token()?;
+    let (token, hash) = token::generate_with_digest()?;
     let expires_ms = write.now_ms() + LIFETIME_MS;
     let row = Model {
         id: new_uuid::<Link>(app, write),
@@ -75,12 +74,6 @@ pub async fn create_sign_in_link(
     sign_in_links::in_workspace(workspace.id.uuid()).insert(write.conn(), row).await?;
     let url = SecretString::from(format!("{server}/sign-in?token={}", token.expose_secret()));
     Ok(SignInLink { url, expires_at: from_ms(expires_ms) })
-}
-
-fn new_token() -> anyhow::Result<(SecretString, [u8; 32])> {
-    let token = token::generate()?;
-    let hash = token::digest(token.expose_secret()).context("the new token is malformed")?;
-    Ok((token, hash))
 }
 
 /// The result of [`redeem_sign_in_link`].
@@ -117,7 +110,7 @@ pub async fn redeem_sign_in_link(
     let Some(row) = row.filter(|_| link.expires_at > write.now_ms()) else { return Ok(None) };
     let (user, links) = (to_user(row), sign_in_links::in_workspace(link.workspace_id));
     if people::has_second_factor_in(write, &user.email).await? {
-        let (token, new_hash) = new_token()?;
+        let (token, new_hash) = token::generate_with_digest()?;
         let expires_at = write.now_ms() + CODE_LIFETIME_MS;
         let is_first = links.replace_token(write.conn(), &hash, &new_hash, expires_at).await?;
         return Ok(is_first.then_some(Redeemed::NeedsCode(OpenedLink { user, token })));
