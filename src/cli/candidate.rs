@@ -1,6 +1,6 @@
 //! `creator-api candidate`: reports which requests the candidate contract would reject.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use contract::usage::{DayUsage, Direction, KeyUsage, OperationUsage, UsageFinding, UsageReport, VERSION};
 use jiff::civil::Date;
@@ -96,7 +96,8 @@ fn usage_report(usage: CandidateUsage, since: Date, now: Timestamp) -> UsageRepo
     for row in &usage.requests {
         by_contracts.entry((&row.operation, &row.base, &row.candidate)).or_default().push(row);
     }
-    let operations = by_contracts.iter().map(|(contracts, rows)| operation_usage(*contracts, rows)).collect();
+    let operations =
+        by_contracts.iter().map(|(contracts, rows)| operation_usage(*contracts, rows, &usage.keys)).collect();
     let mut findings: BTreeMap<[&str; 6], UsageFinding> = BTreeMap::new();
     for row in &usage.findings {
         let key = [&row.operation, &row.base, &row.candidate, &row.code, &row.pointer, &row.name]
@@ -141,8 +142,20 @@ fn remove_earlier_contracts(report: &mut UsageReport) {
     });
 }
 
-fn operation_usage((operation, base, candidate): (&str, &str, &str), rows: &[&RequestRow]) -> OperationUsage {
-    let keys: BTreeSet<_> = rows.iter().map(|row| row.key_id).filter(|key| !key.is_nil()).collect();
+fn operation_usage(
+    (operation, base, candidate): (&str, &str, &str),
+    rows: &[&RequestRow],
+    names: &BTreeMap<KeyId, KeyNames>,
+) -> OperationUsage {
+    let mut callers: BTreeMap<KeyId, KeyUsage> = BTreeMap::new();
+    for row in rows.iter().filter(|row| !row.key_id.is_nil()) {
+        let (key, day) = (KeyId::from_uuid(row.key_id), from_ms(row.day));
+        let caller = callers.entry(key).or_insert_with(|| named(key, day, names.get(&key)));
+        caller.requests += row.seen.unsigned_abs();
+        caller.sampled += row.checked.unsigned_abs();
+        caller.first_at = caller.first_at.min(day);
+        caller.last_at = caller.last_at.max(day);
+    }
     let mut days: BTreeMap<i64, DayUsage> = BTreeMap::new();
     for row in rows {
         let day = from_ms(row.day).to_zoned(TimeZone::UTC).date();
@@ -155,28 +168,35 @@ fn operation_usage((operation, base, candidate): (&str, &str, &str), rows: &[&Re
         operation: operation.to_owned(),
         base: base.to_owned(),
         candidate: candidate.to_owned(),
-        keys: keys.len() as u64,
+        keys: callers.len() as u64,
+        callers: callers.into_values().collect(),
         days: days.into_values().collect(),
     }
 }
 
-/// Adds a row to the keys of a finding. A deleted key is named by its id.
+/// Returns the usage of a key without requests. A deleted key is named by its id.
+fn named(key: KeyId, at: Timestamp, names: Option<&KeyNames>) -> KeyUsage {
+    let id = key.to_string();
+    let name = |text: fn(&KeyNames) -> &String| names.map_or_else(String::new, |names| text(names).clone());
+    KeyUsage {
+        workspace: name(|names| &names.workspace),
+        workspace_name: name(|names| &names.workspace_name),
+        key_name: names.map_or_else(|| id.clone(), |names| names.name.clone()),
+        key: id,
+        requests: 0,
+        sampled: 0,
+        first_at: at,
+        last_at: at,
+        request_id: None,
+    }
+}
+
+/// Adds a row to the keys of a finding.
 fn add(keys: &mut Vec<KeyUsage>, row: &FindingRow, names: Option<&KeyNames>) {
-    let id = KeyId::from_uuid(row.key_id).to_string();
+    let key = KeyId::from_uuid(row.key_id);
+    let id = key.to_string();
     let index = keys.iter().position(|usage| usage.key == id).unwrap_or_else(|| {
-        let name =
-            |text: fn(&KeyNames) -> &String| names.map_or_else(String::new, |names| text(names).clone());
-        keys.push(KeyUsage {
-            workspace: name(|names| &names.workspace),
-            workspace_name: name(|names| &names.workspace_name),
-            key_name: names.map_or_else(|| id.clone(), |names| names.name.clone()),
-            key: id,
-            requests: 0,
-            sampled: 0,
-            first_at: from_ms(row.first_at),
-            last_at: from_ms(row.last_at),
-            request_id: None,
-        });
+        keys.push(KeyUsage { first_at: from_ms(row.first_at), ..named(key, from_ms(row.last_at), names) });
         keys.len() - 1
     });
     let usage = &mut keys[index];

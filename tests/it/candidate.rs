@@ -304,6 +304,11 @@ async fn an_edit_of_responses_names_the_callers_of_the_operation() {
     ];
     let expected = expected.map(|(finding, partner)| (finding.to_owned(), BTreeSet::from([partner]))).into();
     assert_eq!(concerned(&report, Direction::Response, &names), expected);
+    let orders = report.operations.iter().find(|usage| usage.operation == "listOrders").unwrap();
+    let callers: BTreeSet<(&str, u64)> =
+        orders.callers.iter().map(|usage| (names[&usage.key], usage.requests)).collect();
+    assert_eq!(callers, [("mirror", 1), ("sync", 1)].into());
+    assert_eq!((&*orders.callers[0].workspace, &*orders.callers[0].key_name), ("acme", "billing"));
 }
 
 #[tokio::test]

@@ -4,7 +4,8 @@
 //! the failing keyword. A rejected request belongs to the finding at this keyword, or else at its nearest ancestor. The
 //! digests of an operation in the report must be those of both documents; otherwise the report says nothing about it.
 //!
-//! A server does not see which fields of a response a client reads, so that findings about responses have no verdict.
+//! A server does not see which fields of a response a client reads, so that a finding about responses is never unused. It names the
+//! keys that call the operation.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -94,15 +95,20 @@ impl Usage {
                 let name = if self.verdict == Verdict::Used { "used" } else { "unused" };
                 let consumers: Vec<String> =
                     self.keys.iter().take(MAX_SHOWN_KEYS).map(Consumer::sentence).collect();
-                let further = match self.keys.len().saturating_sub(MAX_SHOWN_KEYS) {
-                    0 => String::new(),
-                    further => format!("; and {}", count(further, "further key", "further keys")),
-                };
+                let further = further(&self.keys);
                 let requests = usize::try_from(self.requests).unwrap_or(usize::MAX);
                 let requests = count(requests, "request breaks", "requests break");
                 format!("{name}: {requests} in {days}: {}{further}", consumers.join("; "))
             }
         }
+    }
+}
+
+/// Describes the keys that are not shown.
+fn further(keys: &[Consumer]) -> String {
+    match keys.len().saturating_sub(MAX_SHOWN_KEYS) {
+        0 => String::new(),
+        further => format!("; and {}", count(further, "further key", "further keys")),
     }
 }
 
@@ -151,6 +157,10 @@ pub(crate) fn apply(
         "the usage report is about other contracts: no operation has the same digests; create it on a server whose contract \
          is the base and whose --candidate-contract is the revision"
     );
+    let about_responses = |finding: &&mut Finding| !finding.is_about_requests && finding.level != Level::Info;
+    for finding in findings.iter_mut().filter(about_responses) {
+        finding.usage = join.callers(finding, &pairs);
+    }
     let (mut hits, doubts) = join.assign(&coverage, findings);
     for (index, finding) in findings.iter_mut().enumerate().filter(|(_, finding)| finding.is_about_requests) {
         let mut usage =
@@ -221,6 +231,60 @@ impl<'a> Join<'a> {
             None => None,
         };
         Coverage { contracts, is_known: true, gap, is_kept, keys: usage.keys }
+    }
+
+    /// Returns who calls the operations whose responses change. `None` if the report says nothing about them.
+    fn callers(&self, finding: &Finding, pairs: &[OperationPair]) -> Option<Usage> {
+        let is_affected = |usage: &&OperationUsage| {
+            let contracts = |pair: &OperationPair| {
+                pair.base.id == usage.operation
+                    && (&*pair.base.digest, pair.candidate_digest()) == (&*usage.base, &*usage.candidate)
+            };
+            finding.operations.iter().any(|affected| affected.operation == usage.operation)
+                && pairs.iter().any(contracts)
+        };
+        let operations: Vec<&OperationUsage> = self.report.operations.iter().filter(is_affected).collect();
+        let keys = self.consumers(operations.iter().flat_map(|operation| &operation.callers));
+        let shown: Vec<String> = keys.iter().take(MAX_SHOWN_KEYS).map(Consumer::sentence).collect();
+        let reason = match (operations.is_empty(), shown.is_empty()) {
+            (true, _) => return None,
+            (false, true) => "no key called the operation".to_owned(),
+            (false, false) => {
+                format!(
+                    "a server does not see what clients read; callers: {}{}",
+                    shown.join("; "),
+                    further(&keys)
+                )
+            }
+        };
+        Some(Usage {
+            verdict: Verdict::Unknown,
+            reason: plain_text(&reason),
+            days: self.days,
+            requests: keys.iter().map(|key| key.requests).sum(),
+            active_keys: keys.len() as u64,
+            keys,
+            lowered: false,
+        })
+    }
+
+    /// Returns the keys of these usages in the window, those with the most requests first.
+    fn consumers<'u>(&self, usages: impl Iterator<Item = &'u KeyUsage>) -> Vec<Consumer> {
+        let window =
+            |usage: &&KeyUsage| usage.last_at.to_zoned(jiff::tz::TimeZone::UTC).date() >= self.first_day;
+        let mut consumers: BTreeMap<&str, Consumer> = BTreeMap::new();
+        for usage in usages.filter(window) {
+            let consumer = consumers.entry(&usage.key).or_insert_with(|| consumer(usage));
+            consumer.requests += usage.requests;
+            if usage.last_at >= consumer.last_at {
+                consumer.last_at = usage.last_at;
+                consumer.request_id =
+                    usage.request_id.as_deref().map(plain_text).or(consumer.request_id.take());
+            }
+        }
+        let mut keys: Vec<Consumer> = consumers.into_values().collect();
+        keys.sort_by(|left, right| (right.requests, &left.key).cmp(&(left.requests, &right.key)));
+        keys
     }
 
     /// Returns the rejected requests of each finding, by its index, and why other rejected requests may break because of a finding,
@@ -317,20 +381,7 @@ impl<'a> Join<'a> {
             false => Some("validation of requests does not show this change".to_owned()),
             true => gap.or_else(|| doubt.cloned()),
         };
-        let window =
-            |usage: &&KeyUsage| usage.last_at.to_zoned(jiff::tz::TimeZone::UTC).date() >= self.first_day;
-        let mut consumers: BTreeMap<&str, Consumer> = BTreeMap::new();
-        for usage in hits.iter().flat_map(|hit| &hit.keys).filter(window) {
-            let consumer = consumers.entry(&usage.key).or_insert_with(|| consumer(usage));
-            consumer.requests += usage.requests;
-            if usage.last_at >= consumer.last_at {
-                consumer.last_at = usage.last_at;
-                consumer.request_id =
-                    usage.request_id.as_deref().map(plain_text).or(consumer.request_id.take());
-            }
-        }
-        let mut keys: Vec<Consumer> = consumers.into_values().collect();
-        keys.sort_by(|left, right| (right.requests, &left.key).cmp(&(left.requests, &right.key)));
+        let keys = self.consumers(hits.iter().flat_map(|hit| &hit.keys));
         Usage {
             verdict: if reason.is_some() { Verdict::Unknown } else { Verdict::Unused },
             reason: plain_text(&reason.unwrap_or_default()),

@@ -36,6 +36,9 @@ pub struct OperationUsage {
     pub candidate: String,
     /// The number of keys that called the operation.
     pub keys: u64,
+    /// These keys with all of their requests, in the order of their ids. The first and the last request are known by their days.
+    #[serde(default)]
+    pub callers: Vec<KeyUsage>,
     /// The days on which a server observed the operation, oldest first. A day without requests counts.
     pub days: Vec<DayUsage>,
 }
@@ -88,7 +91,7 @@ pub struct UsageFinding {
     pub keys: Vec<KeyUsage>,
 }
 
-/// The requests of one key with the same finding.
+/// The requests of one key with the same finding, or to the same operation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyUsage {
     /// The key of the workspace.

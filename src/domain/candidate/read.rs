@@ -39,8 +39,9 @@ pub struct KeyNames {
 pub async fn since(app: &App, day: i64) -> Result<CandidateUsage> {
     let requests = candidate_requests::since(app.db.read(), day).await?;
     let mut findings = candidate_findings::since(app.db.read(), day).await?;
-    let concerned: BTreeSet<_> =
-        findings.iter().map(|row| WorkspaceId::from_uuid(row.workspace_id)).collect();
+    let workspaces_of_rows =
+        requests.iter().map(|row| row.workspace_id).chain(findings.iter().map(|row| row.workspace_id));
+    let concerned: BTreeSet<_> = workspaces_of_rows.map(WorkspaceId::from_uuid).collect();
     let mut names = BTreeMap::new();
     for workspace in
         workspaces::list(app).await?.into_iter().filter(|workspace| concerned.contains(&workspace.id))

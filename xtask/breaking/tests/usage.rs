@@ -65,6 +65,7 @@ fn report_of(base: &str, revision: &str, findings: Vec<UsageFinding>) -> UsageRe
         operation: pair.base.id,
         base: pair.base.digest,
         keys: 2,
+        callers: hit("", "", "", "").keys,
         days: days.clone(),
     };
     UsageReport {
@@ -247,6 +248,34 @@ fn a_keyword_behind_a_reference_belongs_to_its_finding() {
     };
     let verdicts = verdicts(&apply_to((&base, &revision), add, "usage = {}").unwrap());
     assert!(verdicts.len() == 1 && verdicts[0].ends_with(" Used"), "{verdicts:#?}");
+}
+
+#[test]
+fn a_finding_about_responses_names_the_callers() {
+    let revision = BASE.replace("maxLength: 5", "maxLength: 6");
+    let usage = |edit: &dyn Fn(&mut UsageReport)| {
+        let result = apply(&revision, edit, "usage = {}").unwrap();
+        let is_about_responses = |finding: &&Finding| finding.id == "response-property-max-length-increased";
+        let finding = result.findings.iter().find(is_about_responses).unwrap();
+        assert_eq!(finding.level, Level::Error);
+        finding.usage.as_ref().map(Usage::sentence)
+    };
+    assert_eq!(
+        usage(&|_| {}).unwrap(),
+        "unknown: a server does not see what clients read; callers: 14 from key `Zapier` of Acme, last on 2026-02-28, for example req_1"
+    );
+    let without_callers = |report: &mut UsageReport| {
+        report.operations.iter_mut().for_each(|operation| operation.callers.clear());
+    };
+    assert_eq!(usage(&without_callers).unwrap(), "unknown: no key called the operation");
+    let other = |report: &mut UsageReport| {
+        report
+            .operations
+            .iter_mut()
+            .filter(|usage| usage.operation == "createA")
+            .for_each(|usage| usage.base = "x".into());
+    };
+    assert_eq!(usage(&other), None);
 }
 
 #[test]

@@ -38,6 +38,7 @@ fn report(created_at: Timestamp, revision: &str) -> String {
         operation: pair.base.id,
         base: pair.base.digest,
         keys: 1,
+        callers: Vec::new(),
         days: (0..30).rev().map(day).collect(),
     };
     let report = UsageReport {
