@@ -16,6 +16,8 @@ use foundation::clock::from_ms;
 use foundation::config::Config;
 use foundation::id::KeyId;
 
+/// What a report without operations means.
+const NOT_OBSERVED: &str = "no operation was observed";
 /// The default number of days of a report, including today.
 const DEFAULT_DAYS: i32 = 30;
 
@@ -36,7 +38,8 @@ pub(super) struct ReportArgs {
     /// First day (UTC) of the report, such as 2026-02-14; by default 29 days ago
     #[arg(long, value_name = "DATE")]
     since: Option<Date>,
-    /// Exit with code 1 if the candidate would reject requests for at least this number of reasons, counted per request
+    /// Exit with code 1 if the candidate would reject requests for at least this number of reasons, counted per request, or if no
+    /// operation was observed
     #[arg(long, value_name = "REASONS", value_parser = clap::value_parser!(u64).range(1..))]
     fail_on: Option<u64>,
 }
@@ -61,6 +64,9 @@ async fn report(app: &App, args: &ReportArgs) -> Result<CommandOutcome, CommandE
     remove_earlier_contracts(&mut report);
     if !args.json {
         print(&report)?;
+    }
+    if args.fail_on.is_some() && report.operations.is_empty() {
+        return Err(CommandError::new(format!("{NOT_OBSERVED}, so --fail-on decides nothing")));
     }
     let rejected: u64 = report
         .findings
@@ -212,9 +218,9 @@ fn add(keys: &mut Vec<KeyUsage>, row: &FindingRow, names: Option<&KeyNames>) {
 /// Prints the report: the findings with their keys, and the keys with their findings.
 fn print(report: &UsageReport) -> Result<(), CommandError> {
     if report.operations.is_empty() {
-        return output::print(
-            "no operation was observed; start the servers with --candidate-contract and wait a few seconds",
-        );
+        return output::print(format_args!(
+            "{NOT_OBSERVED}; start the servers with --candidate-contract and wait a few seconds"
+        ));
     }
     let checked = |operation: &OperationUsage| operation.days.iter().map(|day| day.checked).sum::<u64>();
     let seen = |operation: &OperationUsage| operation.days.iter().map(|day| day.seen).sum::<u64>();

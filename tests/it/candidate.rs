@@ -271,6 +271,9 @@ async fn the_report_names_exactly_the_partners_that_each_edit_of_requests_breaks
         let args = ["candidate", "report", "--since", "2026-02-01", "--fail-on", limit];
         assert_eq!(program.run(&args).await.code, code);
     }
+    let nothing = ["candidate", "report", "--since", "2026-03-03", "--fail-on", "1"];
+    let nothing = program.run(&nothing).await;
+    assert!(nothing.code == Some(1) && nothing.stderr.contains("no operation was observed"), "{nothing:?}");
     let future = program.run(&["candidate", "report", "--since", "2999-01-01"]).await;
     assert!(
         future.code == Some(2) && future.stderr.contains("--since: 2999-01-01 is in the future"),

@@ -17,7 +17,7 @@ pub struct CandidateUsage {
     pub requests: Vec<RequestRow>,
     /// The findings, oldest first. Their example is empty if the request log does not contain it.
     pub findings: Vec<FindingRow>,
-    /// The names of the keys with findings. Deleted ones are missing.
+    /// The names of the keys in the rows. Deleted ones are missing.
     pub keys: BTreeMap<KeyId, KeyNames>,
 }
 
