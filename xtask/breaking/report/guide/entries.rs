@@ -1,5 +1,6 @@
 //! The entries of a guide: findings about the same change are one entry.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
@@ -83,13 +84,6 @@ impl GuideEntry<'_> {
         let ids = ids.into_iter().collect::<Vec<_>>().join(", ");
         format!("**{}** <sub>{ids}</sub>", capitalize(&text))
     }
-
-    /// Whether two entries have the same text, apart from the places.
-    fn is_same(&self, other: &Self) -> bool {
-        let text =
-            |entry: &Self| [&entry.subject, &entry.change, &entry.facts, &entry.advice].map(String::clone);
-        text(self) == text(other) && self.findings[0].id == other.findings[0].id
-    }
 }
 
 impl<'n> Guide<'n> {
@@ -105,15 +99,22 @@ impl<'n> Guide<'n> {
             let key = if subject == Subject::Headers { format!("{places:?}") } else { key };
             ((subject, key), findings)
         }));
+        // So are entries with the same text.
         let mut entries: Vec<GuideEntry<'f>> = Vec::new();
+        let mut indexes = HashMap::new();
         for ((subject, _), findings) in groups {
             let entry = self.entry(subject, findings);
-            match entries.iter_mut().find(|other| other.is_same(&entry)) {
-                Some(other) => {
+            let text = [&entry.subject, &entry.change, &entry.facts, &entry.advice].map(String::clone);
+            match indexes.entry((text, entry.findings[0].id.as_str())) {
+                Entry::Occupied(index) => {
+                    let other: &mut GuideEntry<'f> = &mut entries[*index.get()];
                     other.findings.extend(entry.findings);
                     other.places.extend(entry.places);
                 }
-                None => entries.push(entry),
+                Entry::Vacant(index) => {
+                    index.insert(entries.len());
+                    entries.push(entry);
+                }
             }
         }
         entries
@@ -128,7 +129,7 @@ impl<'n> Guide<'n> {
         let objects = objects.collect::<Option<Vec<String>>>().filter(|objects| !objects.is_empty());
         if HEADERS_REMOVED.contains(&finding.id.as_str()) {
             (Subject::Headers, finding.details.to_lowercase())
-        } else if finding.id == "webhook-removed" && !self.new_operations.iter().any(|new| new.is_event) {
+        } else if finding.id == "webhook-removed" && !self.new_operations.values().any(|new| new.is_event) {
             (Subject::Webhooks, String::new())
         } else if let Some(objects) = objects {
             (Subject::Object, objects.concat())

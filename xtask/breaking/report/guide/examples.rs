@@ -243,7 +243,7 @@ impl<'p, 'n> Examples<'p, 'n> {
         })
     }
 
-    /// Returns values that a schema accepts. Values of the contract come first, and values for which this is unknown last, before `null`.
+    /// Returns values that a schema accepts. Values of the contract come first, and `null` last.
     fn candidates(&self, side: DocumentSide, schema: &SchemaParts<'n>, nesting: usize) -> Vec<Node> {
         let remaining = self.remaining.get();
         if remaining == 0 || nesting > MAX_NESTING {
@@ -258,11 +258,9 @@ impl<'p, 'n> Examples<'p, 'n> {
         for (list, member) in members.take(MAX_ALTERNATIVES) {
             values.extend(self.candidates(side, &schema.select(list, member), nesting + 1));
         }
-        let mut list = None;
         if !view.types.is_any() {
             values.extend(self.object(&operand, &view, nesting));
-            list = self.list(side, &view, nesting);
-            values.extend(list.clone());
+            values.extend(self.list(side, &view, nesting));
         }
         let formats = view.entries("format").filter_map(|entry| entry.value.as_str());
         let of_format = |format: &str| FORMATS.iter().find(|(name, _)| *name == format);
@@ -270,21 +268,24 @@ impl<'p, 'n> Examples<'p, 'n> {
         let bounds = ["maximum", "minimum"].into_iter().flat_map(|keyword| view.entries(keyword));
         values.extend(bounds.map(|entry| entry.value.clone()));
         values.extend([Node::string("text"), Node::without_span(Value::Integer(1))]);
+        // A pattern can describe a format.
+        let by_pattern = FORMATS.iter().filter(|_| view.entry("pattern").is_some());
+        values.extend(by_pattern.map(|(_, example)| Node::string(*example)));
         let lengths = ["minLength", "maxLength"].into_iter().flat_map(|keyword| view.entries(keyword));
         let lengths = lengths.filter_map(|entry| number(&entry.value));
         values.extend(
             lengths.filter(|length| *length <= MAX_LENGTH).map(|length| Node::string("a".repeat(length))),
         );
-        // A list with an item shows more than an empty one.
-        let is_shown = |value: &Node| {
-            is_printable(value) && (list.is_none() || value.items().is_none_or(|items| !items.is_empty()))
-        };
-        values.extend(self.proof.examples(&operand, 0).into_iter().filter(is_shown));
+        // Found values come last: they are valid for certain, but may be empty lists and strings.
+        let made = values.len();
+        values.extend(self.proof.examples(&operand, 0).into_iter().filter(is_printable));
         values.push(Node::without_span(Value::Null));
-        let mut judged: Vec<(Option<bool>, Node)> =
-            values.into_iter().map(|value| (self.proof.accepts(&operand, &value), value)).collect();
-        judged.retain(|(accepts, _)| *accepts != Some(false));
-        judged.sort_by_key(|(accepts, value)| (matches!(value.value, Value::Null), accepts.is_none()));
+        let judged = values.into_iter().enumerate().filter_map(|(index, value)| {
+            let accepts = self.proof.accepts(&operand, &value);
+            (accepts != Some(false)).then_some(((index >= made, accepts.is_none()), value))
+        });
+        let mut judged: Vec<((bool, bool), Node)> = judged.collect();
+        judged.sort_by_key(|(order, _)| *order);
         judged.into_iter().map(|(_, value)| value).collect()
     }
 

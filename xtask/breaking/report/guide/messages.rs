@@ -83,14 +83,12 @@ impl<'n> Operation<'n> {
         if self.is_event { plain_text(self.path) } else { self.name() }
     }
 
-    /// Whether another operation has the same method and path, regardless of the names of parameters.
-    pub(super) fn has_address_of(&self, other: &Operation<'_>) -> bool {
-        let address = |path: &str| -> Vec<String> {
-            let segments = path.split('/');
-            segments.map(|segment| if segment.starts_with('{') { "{}" } else { segment }.to_owned()).collect()
-        };
-        (self.method, self.is_event) == (other.method, other.is_event)
-            && address(self.path) == address(other.path)
+    /// Identifies the operation by its method and path, regardless of the names of parameters.
+    pub(super) fn key(&self) -> String {
+        let segments = self.path.split('/');
+        let segments: Vec<&str> =
+            segments.map(|segment| if segment.starts_with('{') { "{}" } else { segment }).collect();
+        format!("{} {} {}", self.is_event, self.method, segments.join("/"))
     }
 
     /// Finds a part by its name in findings, such as `body`, `query limit`, `200` or `200 header Link`.

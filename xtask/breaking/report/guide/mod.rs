@@ -36,6 +36,9 @@ pub(crate) use self::templates::template;
 const INTRODUCTION: &str =
     "Lines that begin with `-` are from before the change, lines that begin with `+` from after it.";
 
+/// The maximum length of the names in a heading.
+const MAX_HEADING: usize = 200;
+
 /// Renders the migration guide as Markdown.
 pub(crate) fn render(result: &ComparisonResult) -> String {
     Guide::new(result).render()
@@ -72,15 +75,21 @@ struct Guide<'n> {
     operations: Vec<Operation<'n>>,
     /// The index of each operation by its name in findings.
     by_name: HashMap<String, usize>,
-    /// The operations of the revision.
-    new_operations: Vec<Operation<'n>>,
+    /// The operations of the revision, by [`Operation::key`] and by their ids.
+    new_operations: HashMap<String, Operation<'n>>,
     proofs: ProofCache<'n>,
 }
 
 impl<'n> Guide<'n> {
     fn new(result: &'n ComparisonResult) -> Self {
         let (base, revision) = (IndexedDocument::new(&result.base), IndexedDocument::new(&result.revision));
-        let (operations, new_operations) = (operations(&base), operations(&revision));
+        let mut new_operations = HashMap::new();
+        for operation in operations(&revision) {
+            for key in operation.id.map(str::to_owned).into_iter().chain([operation.key()]) {
+                new_operations.entry(key).or_insert(operation);
+            }
+        }
+        let operations = operations(&base);
         let mut by_name = HashMap::new();
         for (index, operation) in operations.iter().enumerate() {
             by_name.entry(operation.name()).or_insert(index);
@@ -144,8 +153,7 @@ impl<'n> Guide<'n> {
                 // The same advice is not repeated.
                 let advice = if last_advice == entry.advice { "" } else { &entry.advice };
                 last_advice = &entry.advice;
-                let sentences = format!("{} {advice}", entry.facts);
-                for paragraph in [&locations, entry.example.trim_end(), sentences.trim()] {
+                for paragraph in [&locations, entry.example.trim_end(), &entry.facts, advice] {
                     if !paragraph.is_empty() {
                         text += &format!("\n{paragraph}\n");
                     }
@@ -271,7 +279,10 @@ impl<'n> Guide<'n> {
                 code(&plain_text(&address)) + &id
             }
             None if operations.is_empty() => "Whole API".to_owned(),
-            None => capitalize(&self.names(operations)),
+            None => match capitalize(&self.names(operations)) {
+                names if names.len() > MAX_HEADING => format!("{} operations\n\n{names}.", operations.len()),
+                names => names,
+            },
         };
         format!("\n### {name}\n")
     }
@@ -287,9 +298,8 @@ impl<'n> Guide<'n> {
 
     /// Returns the operation of the revision that replaces one of the base.
     fn counterpart(&self, old: &Operation<'n>) -> Option<Operation<'n>> {
-        let mut candidates = self.new_operations.iter();
-        let new = candidates.clone().find(|new| new.has_address_of(old));
-        new.or_else(|| candidates.find(|new| new.id.is_some() && new.id == old.id)).copied()
+        let of_id = || self.new_operations.get(old.id?);
+        self.new_operations.get(&old.key()).or_else(of_id).copied()
     }
 
     fn examples(&self, direction: Direction) -> Examples<'_, 'n> {

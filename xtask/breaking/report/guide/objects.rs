@@ -162,7 +162,7 @@ impl<'g, 'n> ObjectChange<'g, 'n> {
         if !self.removed.is_empty() && !self.added.is_empty() {
             facts.push(format!("Removed: {}.", described(Base, &self.removed)));
         }
-        if !self.added.is_empty() && !(self.removed.is_empty() && self.renamed.is_empty()) {
+        if !self.added.is_empty() && self.removed.len() + self.renamed.len() > 0 {
             let object = if is_location { "" } else { " in the same object" };
             facts.push(format!("Added{object}: {}.", described(Revision, &self.added)));
         }

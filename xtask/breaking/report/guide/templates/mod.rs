@@ -164,8 +164,8 @@ pub(super) const SECTIONS: [&str; 4] = ["Several operations", "Operations", "Web
 pub(super) const OTHER_CHANGES: &str = "Other changes that a client may notice";
 
 /// What a guide does not list.
-pub(super) const UNCHANGED: &str = "\nOperations, parameters and fields that this guide does not name work as before. Additions that need no change of your \
-     code are only listed where they replace something.\n";
+pub(super) const UNCHANGED: &str = "\nWhat this guide does not name did not change in a way that breaks clients: other operations, parameters, fields and \
+     credentials work as before. Additions are only listed where they replace something.\n";
 
 /// Examples of the formats of strings.
 pub(super) const FORMATS: [(&str, &str); 12] = [
@@ -439,7 +439,7 @@ const RULES: &[Template] = &[
     row(
         &["required-response-header-removed", "optional-response-header-removed"],
         Nothing,
-        "The new contract does not describe {what}. The value may still be sent: do not fail without it.",
+        "The new contract does not describe {what}. The server may still send {what}: do not fail if it does not.",
     ),
     row(
         &["response-header-explode-changed", "response-header-serialization-changed"],
