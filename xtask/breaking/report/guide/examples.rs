@@ -1,10 +1,12 @@
 //! Finds values for the examples: those of the contracts, or else minimal ones that the schemas accept.
 
 use std::cell::Cell;
+use std::rc::Rc;
 
 use contract::node::{Entry, Node, SpannedString, Value};
 use contract::source::Span;
 
+use super::diff::summarized;
 use super::messages::Part;
 use super::templates::{FORMATS, Shown};
 use crate::document::IndexedDocument;
@@ -64,8 +66,14 @@ impl<'p, 'n> Examples<'p, 'n> {
                 let without = self.replace(side, part.schema.clone(), Some(with.clone()), steps, None)?;
                 Some(if shown == Shown::Removed { (Some(with), without) } else { (without, Some(with)) })
             }
-            Shown::Replaced => self.replaced(base?, revision?, steps, details),
-            Shown::Lines | Shown::Calls | Shown::MediaTypes | Shown::Statuses => None,
+            Shown::Rejected => {
+                let (before, _) = self.replaced(base?, revision?, steps, details, None)?;
+                let without = self.replace(Base, base?.schema.clone(), before.clone(), steps, None)?;
+                Some((before, without))
+            }
+            Shown::Replaced => self.replaced(base?, revision?, steps, details, None),
+            Shown::Bound(keyword) => self.replaced(base?, revision?, steps, details, Some(keyword)),
+            Shown::Nothing | Shown::Lines | Shown::Calls | Shown::MediaTypes | Shown::Statuses => None,
         }
     }
 
@@ -75,6 +83,7 @@ impl<'p, 'n> Examples<'p, 'n> {
         revision: &Part<'n>,
         steps: &[String],
         details: &str,
+        bound: Option<&str>,
     ) -> Option<BeforeAndAfter> {
         use DocumentSide::{Base, Revision};
         let old = Operand::new(Base, self.schema_at(Base, base.schema.clone(), steps)?);
@@ -83,11 +92,18 @@ impl<'p, 'n> Examples<'p, 'n> {
         // Whether a value has a format is unknown.
         let is_valid = |schema, value: &Node| self.proof.accepts(schema, value) != Some(false);
         let is_invalid = |schema, value: &Node| self.proof.accepts(schema, value) == Some(false);
-        let named = Node::string(details);
+        let named = (!details.is_empty()).then(|| value_of(details));
         let values = |schema: &Operand<'n>| {
-            let is_named = self.proof.accepts(schema, &named) == Some(true);
-            let first = value_at(&root, steps).into_iter().chain(is_named.then_some(&named));
-            let mut values: Vec<Node> = first.cloned().collect();
+            let view = self.proof.view(schema);
+            let part = if schema.side == Base { base } else { revision };
+            let own = part.example.and_then(|example| value_at(example, steps));
+            let shown = own.or_else(|| value_at(&root, steps)).cloned();
+            let shown: Vec<Node> = shown.into_iter().chain(listed_values(&view)).collect();
+            let bounds = view.entries(bound.unwrap_or_default()).map(|entry| entry.value.clone());
+            let mut values: Vec<Node> = bounds.collect();
+            values.extend(named.clone().filter(|named| self.proof.accepts(schema, named) == Some(true)));
+            let similar: Vec<Node> = shown.iter().flat_map(variations).collect();
+            values.extend(shown.into_iter().chain(similar));
             values.extend(self.candidates(schema.side, &schema.parts, 0));
             values.into_iter()
         };
@@ -101,28 +117,58 @@ impl<'p, 'n> Examples<'p, 'n> {
                 values(&new).find(|value| is_valid(&new, value) && is_invalid(&old, value))?,
             ),
         };
-        let root_with =
-            |value| self.replace(Base, base.schema.clone(), Some(root.clone()), steps, Some(value));
+        let root_with = |value: Node| {
+            self.replace(Base, base.schema.clone(), Some(root.clone()), steps, Some(summarized(&value)))
+        };
         Some((root_with(before)?, root_with(after)?))
     }
 
+    /// Returns the value at `steps`: that of the part's example, or else one that the schema accepts.
+    pub(super) fn value(&self, side: DocumentSide, part: &Part<'n>, steps: &[String]) -> Option<Node> {
+        let own = part.example.and_then(|example| value_at(example, steps)).cloned();
+        own.or_else(|| {
+            let schema = self.schema_at(side, part.schema.clone(), steps)?;
+            self.candidates(side, &schema, 0).into_iter().next()
+        })
+    }
+
+    /// Returns the schema at `steps` with its references resolved.
+    pub(super) fn view_at(
+        &self,
+        side: DocumentSide,
+        part: &Part<'n>,
+        steps: &[String],
+    ) -> Option<Rc<SchemaView<'n>>> {
+        Some(self.proof.view(&Operand::new(side, self.schema_at(side, part.schema.clone(), steps)?)))
+    }
+
+    /// Returns the effective schema.
+    pub(super) fn view(&self, side: DocumentSide, schema: &SchemaParts<'n>) -> Rc<SchemaView<'n>> {
+        self.proof.view(&Operand::new(side, schema.clone()))
+    }
+
     /// Returns the example of a part of a message.
-    fn example(&self, side: DocumentSide, part: &Part<'n>) -> Option<Node> {
+    pub(super) fn example(&self, side: DocumentSide, part: &Part<'n>) -> Option<Node> {
         part.example.cloned().or_else(|| self.candidates(side, &part.schema, 0).into_iter().next())
     }
 
     /// Adds a value at `steps`, unless there is one.
-    fn with_value(&self, side: DocumentSide, part: &Part<'n>, root: Node, steps: &[String]) -> Option<Node> {
+    pub(super) fn with_value(
+        &self,
+        side: DocumentSide,
+        part: &Part<'n>,
+        root: Node,
+        steps: &[String],
+    ) -> Option<Node> {
         if value_at(&root, steps).is_some() {
             return Some(root);
         }
-        let schema = self.schema_at(side, part.schema.clone(), steps)?;
-        let value = self.candidates(side, &schema, 0).into_iter().next()?;
+        let value = self.value(side, part, steps)?;
         self.replace(side, part.schema.clone(), Some(root), steps, Some(value))?
     }
 
     /// Replaces, adds or removes the value at `steps`. Returns `None` if the steps do not lead to a value.
-    fn replace(
+    pub(super) fn replace(
         &self,
         side: DocumentSide,
         schema: SchemaParts<'n>,
@@ -197,7 +243,7 @@ impl<'p, 'n> Examples<'p, 'n> {
         })
     }
 
-    /// Returns values that a schema accepts. Values of the contract come first, and values for which this is unknown last.
+    /// Returns values that a schema accepts. Values of the contract come first, and `null` last.
     fn candidates(&self, side: DocumentSide, schema: &SchemaParts<'n>, nesting: usize) -> Vec<Node> {
         let remaining = self.remaining.get();
         if remaining == 0 || nesting > MAX_NESTING {
@@ -222,17 +268,24 @@ impl<'p, 'n> Examples<'p, 'n> {
         let bounds = ["maximum", "minimum"].into_iter().flat_map(|keyword| view.entries(keyword));
         values.extend(bounds.map(|entry| entry.value.clone()));
         values.extend([Node::string("text"), Node::without_span(Value::Integer(1))]);
+        // A pattern can describe a format.
+        let by_pattern = FORMATS.iter().filter(|_| view.entry("pattern").is_some());
+        values.extend(by_pattern.map(|(_, example)| Node::string(*example)));
         let lengths = ["minLength", "maxLength"].into_iter().flat_map(|keyword| view.entries(keyword));
         let lengths = lengths.filter_map(|entry| number(&entry.value));
         values.extend(
             lengths.filter(|length| *length <= MAX_LENGTH).map(|length| Node::string("a".repeat(length))),
         );
-        values.extend(self.proof.examples(&operand, 0));
+        // Found values come last: they are valid for certain, but may be empty lists and strings.
+        let made = values.len();
+        values.extend(self.proof.examples(&operand, 0).into_iter().filter(is_printable));
         values.push(Node::without_span(Value::Null));
-        let mut judged: Vec<(Option<bool>, Node)> =
-            values.into_iter().map(|value| (self.proof.accepts(&operand, &value), value)).collect();
-        judged.retain(|(accepts, _)| *accepts != Some(false));
-        judged.sort_by_key(|(accepts, _)| accepts.is_none());
+        let judged = values.into_iter().enumerate().filter_map(|(index, value)| {
+            let accepts = self.proof.accepts(&operand, &value);
+            (accepts != Some(false)).then_some(((index >= made, accepts.is_none()), value))
+        });
+        let mut judged: Vec<((bool, bool), Node)> = judged.collect();
+        judged.sort_by_key(|(order, _)| *order);
         judged.into_iter().map(|(_, value)| value).collect()
     }
 
@@ -247,8 +300,11 @@ impl<'p, 'n> Examples<'p, 'n> {
             let value = self.candidates(operand.side, &schema, nesting + 1).into_iter().next()?;
             Some(entry(name, value))
         };
-        let names = self.proof.required_names(operand, view);
-        let entries = names.into_iter().map(&mut property).collect::<Option<Vec<Entry>>>()?;
+        let required = self.proof.required_names(operand, view);
+        let declared = declared_names(view);
+        let others = required.iter().filter(|name| !declared.contains(name));
+        let names = declared.iter().filter(|name| required.contains(name)).chain(others).copied();
+        let entries = names.map(&mut property).collect::<Option<Vec<Entry>>>()?;
         Some(Node::without_span(Value::Mapping(entries)))
     }
 
@@ -262,6 +318,12 @@ impl<'p, 'n> Examples<'p, 'n> {
     }
 }
 
+/// Returns the names of the declared properties in their order.
+pub(super) fn declared_names<'n>(view: &SchemaView<'n>) -> Vec<&'n str> {
+    let properties = view.entries("properties").filter_map(|entry| entry.value.entries()).flatten();
+    properties.map(|entry| entry.key.text.as_str()).collect()
+}
+
 /// Returns the values that a schema lists: its examples, default, constant and enum.
 fn listed_values(view: &SchemaView<'_>) -> Vec<Node> {
     let single = ["example", "default", "const"].into_iter().flat_map(|keyword| view.entries(keyword));
@@ -271,11 +333,32 @@ fn listed_values(view: &SchemaView<'_>) -> Vec<Node> {
     single.map(|entry| &entry.value).chain(items).chain(constants).cloned().collect()
 }
 
+/// Returns strings that differ little from a string: each without one of its other characters than letters and digits.
+fn variations(value: &Node) -> Vec<Node> {
+    let text = value.as_str().unwrap_or_default();
+    let others = text.char_indices().rev().filter(|(_, character)| !character.is_alphanumeric());
+    let others = others.take(MAX_ALTERNATIVES);
+    let without = |(at, other): (usize, char)| format!("{}{}", &text[..at], &text[at + other.len_utf8()..]);
+    others.map(without).map(Node::string).collect()
+}
+
+/// Whether people can read a value if it is a string.
+fn is_printable(value: &Node) -> bool {
+    let is_readable =
+        |character: char| character == ' ' || character.is_ascii_graphic() || character.is_alphanumeric();
+    value.as_str().is_none_or(|text| text.chars().all(is_readable))
+}
+
+/// Returns the value that the details of a finding are, such as that of an enum.
+pub(super) fn value_of(details: &str) -> Node {
+    Node::string(serde_json::from_str(details).unwrap_or_else(|_| details.to_owned()))
+}
+
 fn number(node: &Node) -> Option<usize> {
     if let Value::Integer(number) = node.value { usize::try_from(number).ok() } else { None }
 }
 
-fn entry(name: &str, value: Node) -> Entry {
+pub(super) fn entry(name: &str, value: Node) -> Entry {
     Entry { key: SpannedString { text: name.to_owned(), span: Span { start: 0, end: 0 } }, value }
 }
 

@@ -1,19 +1,16 @@
-//! Requests and responses as lines of text, and the difference between two of them.
+//! Requests and responses as lines of text.
+
+use std::collections::HashSet;
 
 use contract::node::{Node, Value};
 use contract::plain_text::plain_text;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
+use super::diff::json_lines;
 use crate::compare::METHODS;
 use crate::document::IndexedDocument;
 use crate::schema::view::SchemaParts;
 
-/// The number of unchanged lines before and after a change.
-const CONTEXT: usize = 2;
-/// The maximum number of removed lines, and of added ones.
-const MAX_CHANGED: usize = 4;
-/// The maximum number of characters of a line, and of a string in a body.
-const MAX_CHARACTERS: usize = 100;
 /// The characters that are escaped in a URL.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
@@ -73,18 +70,25 @@ pub(super) fn operations<'n>(document: &IndexedDocument<'n>) -> Vec<Operation<'n
 impl<'n> Operation<'n> {
     /// Returns the name in findings.
     pub(super) fn name(&self) -> String {
-        let address = || format!("{} {}", self.method.to_uppercase(), self.path);
-        plain_text(&self.id.map_or_else(address, str::to_owned))
+        plain_text(&self.id.map_or_else(|| self.address(), str::to_owned))
     }
 
-    /// Whether another operation has the same method and path, regardless of the names of parameters.
-    pub(super) fn has_address_of(&self, other: &Operation<'_>) -> bool {
-        let address = |path: &str| -> Vec<String> {
-            let segments = path.split('/');
-            segments.map(|segment| if segment.starts_with('{') { "{}" } else { segment }.to_owned()).collect()
-        };
-        (self.method, self.is_event) == (other.method, other.is_event)
-            && address(self.path) == address(other.path)
+    /// Returns the method and the path.
+    pub(super) fn address(&self) -> String {
+        format!("{} {}", self.method.to_uppercase(), self.path)
+    }
+
+    /// Returns the name by which clients know the operation: that of an event is the name of the webhook.
+    pub(super) fn label(&self) -> String {
+        if self.is_event { plain_text(self.path) } else { self.name() }
+    }
+
+    /// Identifies the operation by its method and path, regardless of the names of parameters.
+    pub(super) fn key(&self) -> String {
+        let segments = self.path.split('/');
+        let segments: Vec<&str> =
+            segments.map(|segment| if segment.starts_with('{') { "{}" } else { segment }).collect();
+        format!("{} {} {}", self.is_event, self.method, segments.join("/"))
     }
 
     /// Finds a part by its name in findings, such as `body`, `query limit`, `200` or `200 header Link`.
@@ -100,22 +104,34 @@ impl<'n> Operation<'n> {
         let Some((location, name)) = name.split_once(' ') else {
             return body(document, self.response(document, name)?);
         };
+        let mut parameters = self.parameters(document, location).into_iter();
+        Some(value(document, parameters.find(|(other, _)| other.eq_ignore_ascii_case(name))?.1))
+    }
+
+    /// Returns the parameters in a location, such as `query`: their names and nodes.
+    pub(super) fn parameters(
+        &self,
+        document: &IndexedDocument<'n>,
+        location: &str,
+    ) -> Vec<(&'n str, &'n Node)> {
         let lists = [self.node, self.item].into_iter().filter_map(|node| node.get("parameters")?.items());
-        let is_named = |parameter: &&'n Node| {
-            let text = |key| document.follow(parameter).get(key).and_then(Node::as_str).unwrap_or_default();
-            text("in") == location && text("name").eq_ignore_ascii_case(name)
-        };
-        Some(value(document, lists.flatten().find(is_named)?))
+        let parameters = lists.flatten().map(|parameter| document.follow(parameter));
+        let text = |node: &'n Node, key| node.get(key).and_then(Node::as_str).unwrap_or_default();
+        let parameters = parameters.filter(|node| text(node, "in") == location);
+        let mut parameters: Vec<_> = parameters.map(|node| (text(node, "name"), node)).collect();
+        let mut seen = HashSet::new();
+        parameters.retain(|(name, _)| seen.insert(*name));
+        parameters
     }
 
     fn response(&self, document: &IndexedDocument<'n>, status: &str) -> Option<&'n Node> {
         Some(document.follow(self.node.get("responses")?.get(status)?))
     }
 
-    /// Returns the statuses of a success.
-    pub(super) fn success_status(&self) -> Option<&'n str> {
-        let mut statuses = self.node.get("responses")?.entries()?.iter().map(|entry| entry.key.text.as_str());
-        statuses.find(|status| status.starts_with('2'))
+    /// Returns the statuses.
+    pub(super) fn statuses(&self) -> impl Iterator<Item = &'n str> + use<'n> {
+        let responses = self.node.get("responses").and_then(Node::entries).unwrap_or_default();
+        responses.iter().map(|entry| entry.key.text.as_str())
     }
 
     /// Returns the first lines of a request, with its credentials.
@@ -136,45 +152,50 @@ impl<'n> Operation<'n> {
                 _ => "Authorization: Bearer <token>".to_owned(),
             })
         });
-        std::iter::once(self.first_line("", None)).chain(schemes).collect()
+        self.request("", &[]).into_iter().chain(schemes).collect()
     }
 
     /// Returns the lines of a request or a response that contains a value in the named part.
     pub(super) fn message(&self, name: &str, part: Option<&Part<'n>>, value: Option<&Node>) -> Vec<String> {
-        let mut lines = vec![self.first_line(name, value)];
-        let header =
-            name.rsplit_once("header ").filter(|(status, _)| status.is_empty() || status.ends_with(' '));
-        match (header, value) {
-            (Some((_, header)), Some(value)) => lines.push(format!("{header}: {}", text(value))),
-            (None, Some(value)) if !name.contains(' ') => {
-                lines.extend(
-                    part.and_then(|part| part.media_type)
-                        .map(|media_type| format!("Content-Type: {media_type}")),
-                );
-                lines.push(String::new());
-                let json = serde_json::to_string_pretty(&shortened(value)).unwrap_or_default();
-                lines.extend(json.lines().map(str::to_owned));
-            }
-            (None, Some(value)) if name.starts_with("cookie ") => {
-                lines.push(format!("Cookie: {}={}", name.trim_start_matches("cookie "), text(value)));
-            }
-            _ => {}
+        if let Some((location @ ("query" | "path" | "header" | "cookie"), parameter)) = name.split_once(' ') {
+            return self
+                .request(location, &value.map(|value| (parameter, value)).into_iter().collect::<Vec<_>>());
+        }
+        let mut lines = match name {
+            "" | "body" | "payload" => self.request("", &[]),
+            _ => vec![format!("HTTP/1.1 {}", name.split(' ').next().unwrap_or_default())],
+        };
+        let Some(value) = value else { return lines };
+        if let Some((_, header)) = name.split_once(" header ") {
+            lines.push(format!("{header}: {}", text(value)));
+        } else {
+            lines.extend(
+                part.and_then(|part| part.media_type).map(|media_type| format!("Content-Type: {media_type}")),
+            );
+            lines.push(String::new());
+            lines.extend(json_lines(value));
         }
         lines
     }
 
-    fn first_line(&self, name: &str, value: Option<&Node>) -> String {
-        let status = name.split(' ').next().unwrap_or_default();
-        if !["", "body", "payload", "query", "path", "header", "cookie"].contains(&status) {
-            return format!("HTTP/1.1 {status}");
+    /// Returns the lines of a request with parameters in a location.
+    pub(super) fn request(&self, location: &str, parameters: &[(&str, &Node)]) -> Vec<String> {
+        let escaped = |value: &Node| utf8_percent_encode(&text(value), ESCAPED).to_string();
+        let mut path = self.path.to_owned();
+        let mut lines = Vec::new();
+        for (index, (name, value)) in parameters.iter().enumerate() {
+            match location {
+                "query" => {
+                    path += &format!("{}{name}={}", if index == 0 { "?" } else { "&" }, escaped(value));
+                }
+                "path" => path = path.replace(&format!("{{{name}}}"), &escaped(value)),
+                "cookie" => lines.push(format!("Cookie: {name}={}", text(value))),
+                _ => lines.push(format!("{name}: {}", text(value))),
+            }
         }
-        let value = value.map(|value| utf8_percent_encode(&text(value), ESCAPED).to_string());
-        let path = match (name.split_once(' '), value) {
-            (Some(("query", name)), Some(value)) => format!("{}?{name}={value}", self.path),
-            (Some(("path", name)), Some(value)) => self.path.replace(&format!("{{{name}}}"), &value),
-            _ => self.path.to_owned(),
-        };
-        if self.is_event { format!("event {path}") } else { format!("{} {path}", self.method.to_uppercase()) }
+        let first = if self.is_event { "event".to_owned() } else { self.method.to_uppercase() };
+        lines.insert(0, format!("{first} {path}"));
+        lines
     }
 }
 
@@ -188,7 +209,7 @@ fn body<'n>(document: &IndexedDocument<'n>, node: &'n Node) -> Option<Part<'n>> 
 }
 
 /// Returns the schema and the example of a media type, a parameter or a header.
-fn value<'n>(document: &IndexedDocument<'n>, node: &'n Node) -> Part<'n> {
+pub(super) fn value<'n>(document: &IndexedDocument<'n>, node: &'n Node) -> Part<'n> {
     let node = document.follow(node);
     let content = || node.get("content").and_then(Node::entries)?.first()?.value.entry("schema");
     let schema = node.entry("schema").or_else(content);
@@ -204,65 +225,4 @@ fn text(value: &Node) -> String {
         Value::Sequence(items) => items.iter().map(text).collect::<Vec<_>>().join(","),
         _ => serde_json::to_string(value).unwrap_or_default(),
     }
-}
-
-/// Shortens the long strings of a value.
-fn shortened(value: &Node) -> Node {
-    let mut value = value.clone();
-    match &mut value.value {
-        Value::String(text) => *text = shorten(text),
-        Value::Sequence(items) => items.iter_mut().for_each(|item| *item = shortened(item)),
-        Value::Mapping(entries) => entries.iter_mut().for_each(|entry| entry.value = shortened(&entry.value)),
-        _ => {}
-    }
-    value
-}
-
-fn shorten(text: &str) -> String {
-    let count = text.chars().count();
-    if count <= MAX_CHARACTERS {
-        return text.to_owned();
-    }
-    format!("{}… ({count} characters)", text.chars().take(MAX_CHARACTERS / 2).collect::<String>())
-}
-
-/// Renders the difference between two texts as a code block in Markdown. Returns `None` if there is none. A comma at the end of a line is not a
-/// difference.
-pub(super) fn diff(before: &[String], after: &[String]) -> Option<String> {
-    let is_same =
-        |(left, right): &(&String, &String)| left.trim_end_matches(',') == right.trim_end_matches(',');
-    let start = before.iter().zip(after).take_while(is_same).count();
-    let (old, new) = (&before[start..], &after[start..]);
-    let end = old.iter().rev().zip(new.iter().rev()).take_while(is_same).count();
-    let (old, new) = (&old[..old.len() - end], &new[..new.len() - end]);
-    if old.is_empty() && new.is_empty() {
-        return None;
-    }
-    let marked = |mark: &str, lines: &[String]| -> Vec<String> {
-        let shown = if lines.len() > MAX_CHANGED { MAX_CHANGED - 1 } else { lines.len() };
-        let line = |text: &String| format!("{mark} {}", plain_text(&shorten(text))).trim_end().to_owned();
-        let rest = (shown < lines.len()).then(|| format!("{mark} …"));
-        lines[..shown].iter().map(line).chain(rest).collect()
-    };
-    // A gap would take as much space as the lines that it stands for.
-    let first = if start <= 2 * CONTEXT { 0 } else { start - CONTEXT };
-    let last = start + new.len() + end.min(CONTEXT);
-    // The line before a removed one had a comma.
-    let preceding = if new.is_empty() { before } else { after };
-    let head = if first > 0 { &preceding[..1] } else { &[] };
-    let gap = |is_gap: bool| if is_gap { vec!["  …".to_owned()] } else { Vec::new() };
-    let lines = [
-        marked(" ", head),
-        gap(first > 0),
-        marked(" ", &preceding[first..start]),
-        marked("-", old),
-        marked("+", new),
-        marked(" ", &after[start + new.len()..last]),
-        gap(last < after.len()),
-    ]
-    .concat();
-    let text = lines.join("\n");
-    let longest = text.split(|character| character != '`').map(str::len).max().unwrap_or_default();
-    let fence = "`".repeat(longest.max(2) + 1);
-    Some(format!("{fence}diff\n{text}\n{fence}\n"))
 }

@@ -1,18 +1,25 @@
 //! The migration guide: what the users of an API must change in their code, with examples.
 
+mod diff;
+mod entries;
 mod examples;
 mod messages;
+mod objects;
+mod place;
 mod templates;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use contract::node::{Node, Value};
 use contract::plain_text::plain_text;
 use contract::source::Span;
 
+use self::diff::diff;
+use self::entries::{GuideEntry, direction};
 use self::examples::Examples;
-use self::messages::{Operation, diff, operations};
-use self::templates::{PAGING_ADVICE, PAGING_NAMES, RAISED, Shown};
+use self::messages::{Operation, Part, operations};
+use self::place::Place;
+use self::templates::{NOTICED, OTHER_CHANGES, SECTIONS, SUMMARY, Shown, UNCHANGED};
 use super::markdown::{code, escape};
 use super::{ComparisonResult, count};
 use crate::compare::AffectedOperation;
@@ -28,6 +35,9 @@ pub(crate) use self::templates::template;
 
 const INTRODUCTION: &str =
     "Lines that begin with `-` are from before the change, lines that begin with `+` from after it.";
+
+/// The maximum length of the names in a heading.
+const MAX_HEADING: usize = 200;
 
 /// Renders the migration guide as Markdown.
 pub(crate) fn render(result: &ComparisonResult) -> String {
@@ -45,8 +55,16 @@ fn is_deprecation(finding: &Finding) -> bool {
     finding.id.contains("deprecated")
 }
 
-/// The kind of a section, the indexes of its operations, and the names of other objects.
-type SectionKey<'f> = (usize, Vec<usize>, Vec<&'f str>);
+/// The index of an operation in the old contract, and its name. Other objects come last.
+type OperationKey = (usize, String);
+
+/// An operation with its counterpart, and a part of their messages.
+struct Sides<'n> {
+    old: Operation<'n>,
+    new: Option<Operation<'n>>,
+    base: Option<Part<'n>>,
+    revision: Option<Part<'n>>,
+}
 
 /// A guide that is being rendered.
 struct Guide<'n> {
@@ -57,15 +75,21 @@ struct Guide<'n> {
     operations: Vec<Operation<'n>>,
     /// The index of each operation by its name in findings.
     by_name: HashMap<String, usize>,
-    /// The operations of the revision.
-    new_operations: Vec<Operation<'n>>,
+    /// The operations of the revision, by [`Operation::key`] and by their ids.
+    new_operations: HashMap<String, Operation<'n>>,
     proofs: ProofCache<'n>,
 }
 
 impl<'n> Guide<'n> {
     fn new(result: &'n ComparisonResult) -> Self {
         let (base, revision) = (IndexedDocument::new(&result.base), IndexedDocument::new(&result.revision));
-        let (operations, new_operations) = (operations(&base), operations(&revision));
+        let mut new_operations = HashMap::new();
+        for operation in operations(&revision) {
+            for key in operation.id.map(str::to_owned).into_iter().chain([operation.key()]) {
+                new_operations.entry(key).or_insert(operation);
+            }
+        }
+        let operations = operations(&base);
         let mut by_name = HashMap::new();
         for (index, operation) in operations.iter().enumerate() {
             by_name.entry(operation.name()).or_insert(index);
@@ -97,44 +121,146 @@ impl<'n> Guide<'n> {
                 code(base)
             );
         }
-        if findings.is_empty() {
+        let entries = self.entries(&findings);
+        if entries.is_empty() {
             let further = if self.result.path_versions.is_some() { "further " } else { "" };
-            return format!("{text}Clients of the old version need no {further}changes.\n");
+            return format!("{text}Clients of the old version need no {further}changes.\n") + &self.others();
         }
-        let deprecations = findings.iter().filter(|finding| is_deprecation(finding)).count();
+        let deprecations = entries.iter().filter(|entry| is_deprecation(entry.findings[0])).count();
         let counts = [
-            (findings.len() - deprecations, "change can break clients", "changes can break clients"),
+            (entries.len() - deprecations, "change can break clients", "changes can break clients"),
             (deprecations, "deprecation is new", "deprecations are new"),
         ];
         let counts = counts.into_iter().filter(|(number, ..)| *number > 0);
         let counts: Vec<String> = counts.map(|(number, one, many)| count(number, one, many)).collect();
-        text += &format!("{}. {INTRODUCTION}\n", counts.join(" and "));
-        let mut sections: BTreeMap<SectionKey<'_>, Vec<&Finding>> = BTreeMap::new();
-        for finding in findings {
-            sections.entry(self.section(finding)).or_default().push(finding);
+        text += &format!("{}. {INTRODUCTION}\n\n{}", counts.join(" and "), self.summary(&entries));
+        let mut sections: BTreeMap<(usize, BTreeSet<OperationKey>), Vec<&GuideEntry<'_>>> = BTreeMap::new();
+        for entry in &entries {
+            let operations = entry.operations();
+            sections.entry((self.section(&operations), operations)).or_default().push(entry);
         }
-        let mut last_kind = None;
-        for ((kind, indexes, names), findings) in &sections {
-            if last_kind.replace(kind) != Some(kind) {
-                text += &format!("\n## {}\n", ["Operations", "Webhook events", "Other"][*kind]);
+        let mut last_section = None;
+        for ((section, operations), entries) in &sections {
+            if last_section.replace(section) != Some(section) {
+                text += &format!("\n## {}\n", SECTIONS[*section]);
             }
-            text += &self.heading(indexes, names);
-            text.extend(findings.iter().map(|finding| self.change(finding)));
+            text += &self.heading(operations);
+            let mut last_advice = "";
+            for entry in entries {
+                text += &format!("\n{}\n", entry.title());
+                let locations =
+                    if entry.location().is_none() { self.locations(entry) } else { String::new() };
+                // The same advice is not repeated.
+                let advice = if last_advice == entry.advice { "" } else { &entry.advice };
+                last_advice = &entry.advice;
+                for paragraph in [&locations, entry.example.trim_end(), &entry.facts, advice] {
+                    if !paragraph.is_empty() {
+                        text += &format!("\n{paragraph}\n");
+                    }
+                }
+            }
         }
-        text
+        text + &self.others()
     }
 
-    /// Returns the key by which a finding is grouped and sorted: the kind of section, the operations in the order of the
-    /// contract, and the other objects.
-    fn section<'f>(&self, finding: &'f Finding) -> SectionKey<'f> {
-        let index = |affected: &&AffectedOperation| self.by_name.get(&affected.operation).copied();
-        let mut indexes: Vec<usize> =
-            finding.operations.iter().filter_map(|affected| index(&affected)).collect();
-        indexes.sort_unstable();
-        let others = finding.operations.iter().filter(|affected| index(affected).is_none());
-        let others = others.map(|affected| affected.operation.as_str()).collect();
-        let kind = indexes.first().map_or(2, |index| usize::from(self.operations[*index].is_event));
-        (kind, indexes, others)
+    /// Renders the number of entries of each kind, with the operations concerned.
+    fn summary(&self, entries: &[GuideEntry<'_>]) -> String {
+        let mut kinds: BTreeMap<&str, (usize, BTreeSet<OperationKey>)> = BTreeMap::new();
+        for entry in entries {
+            let (number, operations) = kinds.entry(entry.kind).or_default();
+            *number += 1;
+            operations.extend(entry.operations());
+        }
+        let row = |(kind, (number, operations)): (&str, (usize, _))| {
+            // A pipe would end the cell, even within code.
+            format!("| {kind} | {number} | {} |\n", self.names(&operations).replace('|', "\\|"))
+        };
+        SUMMARY.to_owned() + &kinds.into_iter().map(row).collect::<String>() + UNCHANGED
+    }
+
+    fn operation_key(&self, name: &str) -> OperationKey {
+        let index = self.by_name.get(name);
+        index.map_or((usize::MAX, name.to_owned()), |index| (*index, self.operations[*index].label()))
+    }
+
+    /// Returns the names of operations and other objects, or that they are all that the new contract still has.
+    fn names(&self, operations: &BTreeSet<OperationKey>) -> String {
+        for (is_event, all) in [(false, "all operations"), (true, "all webhook events")] {
+            let is_expected = |(_, operation): &(usize, &Operation<'n>)| {
+                operation.is_event == is_event && (is_event || self.counterpart(operation).is_some())
+            };
+            let expected = self.operations.iter().enumerate().filter(is_expected);
+            if operations.len() > 1 && expected.map(|(index, _)| index).eq(operations.iter().map(|key| key.0))
+            {
+                return all.to_owned();
+            }
+        }
+        list(&operations.iter().map(|(_, name)| code(name)).collect::<Vec<_>>())
+    }
+
+    /// Returns the places of an entry: the operations, each with the locations in it.
+    fn locations(&self, entry: &GuideEntry<'_>) -> String {
+        let mut by_operation: BTreeMap<&OperationKey, Vec<&str>> = BTreeMap::new();
+        for (operation, location) in &entry.places {
+            by_operation.entry(operation).or_default().push(location);
+        }
+        let mut groups: BTreeMap<String, BTreeSet<OperationKey>> = BTreeMap::new();
+        for (operation, locations) in by_operation {
+            let has_field = locations.iter().any(|location| location.contains(','));
+            let locations = match locations.as_slice() {
+                statuses if statuses.len() > 1 && !has_field => {
+                    format!("responses {}", statuses.join(", ").replace("response ", ""))
+                }
+                locations => locations.join("; "),
+            };
+            groups.entry(locations).or_default().insert(operation.clone());
+        }
+        let mut groups: Vec<(String, BTreeSet<OperationKey>)> = groups.into_iter().collect();
+        groups.sort_by(|left, right| left.1.cmp(&right.1));
+        if let [(locations, _)] = groups.as_slice() {
+            return format!("In {locations}.");
+        }
+        let group = |(locations, operations): &_| format!("{} ({locations})", self.names(operations));
+        format!("In {}.", groups.iter().map(group).collect::<Vec<_>>().join("; ")).replace(" ()", "")
+    }
+
+    /// Returns the list of changes that break no client, although clients may notice them.
+    fn others(&self) -> String {
+        let noticed = |finding: &&Finding| NOTICED.contains(&finding.id.as_str()) && !concerns_users(finding);
+        let line = |finding: &Finding| {
+            let operations =
+                finding.operations.iter().map(|affected| self.operation_key(&affected.operation));
+            format!("- {}: {}.\n", self.names(&operations.collect()), escape(&finding.message))
+        };
+        let lines: String = self.result.findings.iter().filter(noticed).map(line).collect();
+        if lines.is_empty() { lines } else { format!("\n## {OTHER_CHANGES}\n\n{lines}") }
+    }
+
+    /// Returns the index of the section about operations.
+    fn section(&self, operations: &BTreeSet<OperationKey>) -> usize {
+        let first = operations.first().and_then(|(index, _)| self.operations.get(*index));
+        match first {
+            None => 3,
+            Some(first) if first.is_event => 2,
+            Some(_) => usize::from(operations.len() == 1),
+        }
+    }
+
+    /// Returns the kind of a change in the summary.
+    fn kind(&self, finding: &Finding) -> &'static str {
+        let affected = self.first_affected(finding);
+        let place = affected.map(|affected| Place::of(finding, affected)).unwrap_or_default();
+        let known = affected.and_then(|affected| self.by_name.get(&affected.operation));
+        match (place.part.as_str(), known) {
+            _ if is_deprecation(finding) => "Deprecations",
+            (_, None) => "API",
+            (_, Some(index)) if self.operations[*index].is_event => "Webhook events",
+            ("", _) => "Whole operations",
+            ("body", _) => "Request bodies",
+            (part, _) if part.contains(" header ") => "Response headers",
+            (part, _) if part.contains(' ') => "Parameters",
+            _ => "Response bodies",
+        }
     }
 
     /// Returns the first of the affected operations in the order of the contract.
@@ -143,59 +269,41 @@ impl<'n> Guide<'n> {
         finding.operations.iter().min_by_key(|affected| index(affected).unwrap_or(&usize::MAX))
     }
 
-    fn heading(&self, indexes: &[usize], others: &[&str]) -> String {
-        let operation = |index: &usize| {
-            let operation = &self.operations[*index];
-            let method =
-                if operation.is_event { String::new() } else { operation.method.to_uppercase() + " " };
-            let id = operation.id.map(|id| format!(" ({})", code(&plain_text(id)))).unwrap_or_default();
-            code(&plain_text(&(method + operation.path))) + &id
-        };
-        let names: Vec<String> =
-            indexes.iter().map(operation).chain(others.iter().map(|name| code(name))).collect();
-        match names.as_slice() {
-            [] => "\n### Whole API\n".to_owned(),
-            [name] => format!("\n### {name}\n"),
-            [first, further @ ..] => {
-                format!("\n### {first} and {} more\n\nAlso concerns {}.\n", further.len(), further.join(", "))
+    fn heading(&self, operations: &BTreeSet<OperationKey>) -> String {
+        let only = operations.first().filter(|_| operations.len() == 1);
+        let name = match only.and_then(|(index, _)| self.operations.get(*index)) {
+            Some(operation) => {
+                let address =
+                    if operation.is_event { operation.path.to_owned() } else { operation.address() };
+                let id = operation.id.map(|id| format!(" ({})", code(&plain_text(id)))).unwrap_or_default();
+                code(&plain_text(&address)) + &id
             }
-        }
+            None if operations.is_empty() => "Whole API".to_owned(),
+            None => match capitalize(&self.names(operations)) {
+                names if names.len() > MAX_HEADING => format!("{} operations\n\n{names}.", operations.len()),
+                names => names,
+            },
+        };
+        format!("\n### {name}\n")
     }
 
-    /// Renders one change.
-    fn change(&self, finding: &Finding) -> String {
-        let template = templates::template(&finding.id).unwrap_or(&RAISED);
-        let affected = self.first_affected(finding);
-        let place = Place::of(finding, affected);
-        let known = affected.and_then(|affected| self.by_name.get(&affected.operation));
-        let operation = known.map(|index| self.operations[*index]);
-        let whole = match operation {
-            Some(Operation { is_event: true, .. }) => "the event",
-            Some(_) => "the operation",
-            None => "this part of the API",
-        };
-        let (since, sunset) = dates(&self.result.revision, finding.revision);
-        let fill = |text: &str| {
-            let what = place.field().map_or_else(|| place.part(whole), |field| format!("the field {field}"));
-            text.replace("{since}", &since)
-                .replace("{sunset}", &sunset)
-                .replace("{what}", &what)
-                .replace("{What}", &capitalize(&what))
-        };
-        let change = template.change.map_or_else(|| escape(&finding.message), fill);
-        let part = place.part(whole);
-        let is_known = template.change.is_none() && (place.part.is_empty() || change.contains(&part[4..]));
-        let change = match place.field() {
-            Some(field) => format!("{}, field {field}: {change}", capitalize(&part)),
-            None if is_known => capitalize(&change),
-            None => format!("{}: {change}", capitalize(&part)),
-        };
-        let is_paging = template.shown == Shown::Removed
-            && !is_deprecation(finding)
-            && place.name().is_some_and(|name| PAGING_NAMES.contains(&name));
-        let advice = fill(if is_paging { PAGING_ADVICE } else { template.advice });
-        let example = self.example(finding, template.shown, operation, &place).unwrap_or_default();
-        format!("\n**{change}** <sub>{}</sub>\n\n{example}{advice}\n", code(&finding.id))
+    /// Returns an operation with its counterpart, and a part of their messages.
+    fn sides(&self, name: &str, part: &str) -> Option<Sides<'n>> {
+        let old = self.operations[*self.by_name.get(name)?];
+        let new = self.counterpart(&old);
+        let (base, revision) =
+            (old.part(&self.base, part), new.and_then(|new| new.part(&self.revision, part)));
+        Some(Sides { old, new, base, revision })
+    }
+
+    /// Returns the operation of the revision that replaces one of the base.
+    fn counterpart(&self, old: &Operation<'n>) -> Option<Operation<'n>> {
+        let of_id = || self.new_operations.get(old.id?);
+        self.new_operations.get(&old.key()).or_else(of_id).copied()
+    }
+
+    fn examples(&self, direction: Direction) -> Examples<'_, 'n> {
+        Examples::new(&self.base, &self.revision, &self.proofs, direction)
     }
 
     /// Renders the example of a change, or else the changed lines of the contracts.
@@ -203,31 +311,26 @@ impl<'n> Guide<'n> {
         &self,
         finding: &Finding,
         shown: Shown,
-        operation: Option<Operation<'n>>,
+        affected: Option<&AffectedOperation>,
         place: &Place,
     ) -> Option<String> {
-        let message = operation.and_then(|operation| self.messages(finding, shown, operation, place));
-        let (title, block) = match message {
-            Some(block) => ("Example", block),
-            None => ("Contract", self.contract_lines(finding)?),
-        };
-        Some(format!("{title}:\n\n{block}\n"))
+        if shown == Shown::Nothing {
+            return None;
+        }
+        let sides = affected.and_then(|affected| self.sides(&affected.operation, &place.part));
+        let message = sides.and_then(|sides| self.messages(finding, shown, &sides, place));
+        message.or_else(|| self.contract_lines(finding))
     }
 
     fn messages(
         &self,
         finding: &Finding,
         shown: Shown,
-        old: Operation<'n>,
+        Sides { old, new, base, revision }: &Sides<'n>,
         Place { part, steps }: &Place,
     ) -> Option<String> {
-        let mut candidates = self.new_operations.iter();
-        let new = candidates.clone().find(|new| new.has_address_of(&old));
-        let new = new.or_else(|| candidates.find(|new| new.id.is_some() && new.id == old.id));
-        let (base, revision) =
-            (old.part(&self.base, part), new.and_then(|new| new.part(&self.revision, part)));
         match shown {
-            Shown::Lines => None,
+            Shown::Nothing | Shown::Lines => None,
             Shown::Calls => {
                 let Some(new) = new.filter(|_| !is_deprecation(finding)) else {
                     return diff(&old.call(&self.base)[..1], &[]);
@@ -235,29 +338,33 @@ impl<'n> Guide<'n> {
                 diff(&old.call(&self.base), &new.call(&self.revision))
             }
             Shown::Statuses => {
-                let after = new?.success_status()?;
+                let after = new.as_ref()?.statuses().find(|status| status.starts_with('2'))?;
                 diff(&[format!("HTTP/1.1 {}", finding.details)], &[format!("HTTP/1.1 {after}")])
             }
             Shown::MediaTypes => {
                 let header = |media_type: &str| format!("Content-Type: {media_type}");
                 let before = finding.details.trim_start_matches('`').split('`').next()?;
-                diff(&[header(before)], &[header(revision?.media_type?)])
+                diff(&[header(before)], &[header(revision.as_ref()?.media_type?)])
             }
-            Shown::Removed | Shown::Added | Shown::Replaced => {
-                let direction =
-                    if finding.is_about_requests { Direction::Request } else { Direction::Response };
-                let examples = Examples::new(&self.base, &self.revision, &self.proofs, direction);
-                let (before, after) = examples.before_and_after(
+            Shown::Removed | Shown::Added | Shown::Replaced | Shown::Rejected | Shown::Bound(_) => {
+                // The details of findings about values are the value.
+                let is_value = finding.id.contains("-value-");
+                let details = if is_value { finding.details.as_str() } else { "" };
+                let (before, after) = self.examples(direction(finding)).before_and_after(
                     shown,
                     base.as_ref(),
                     revision.as_ref(),
                     steps,
-                    &finding.details,
+                    details,
                 )?;
                 let lines = |value: Option<Node>| {
                     old.message(part, base.as_ref().or(revision.as_ref()), value.as_ref())
                 };
-                diff(&lines(before), &lines(after))
+                match shown {
+                    // The request without the value would have another meaning.
+                    Shown::Rejected if steps.is_empty() => diff(&lines(before), &[]),
+                    _ => diff(&lines(before), &lines(after)),
+                }
             }
         }
     }
@@ -269,8 +376,9 @@ impl<'n> Guide<'n> {
             inner.len() > outer.len() && (outer.is_empty() || inner.starts_with(&format!("{outer}.")))
         };
         let lines = |document: &OpenApiDocument, span: Span, is_absent: bool| {
-            let rest = document.source.text.get(span.start..).unwrap_or_default();
-            let line = rest.lines().next().unwrap_or_default().trim_end();
+            let end = entry_end(&document.root, span).unwrap_or(document.source.text.len());
+            let entry = document.source.text.get(span.start..end.max(span.start)).unwrap_or_default();
+            let line = entry.lines().next().unwrap_or_default().trim_end();
             if is_absent || line.is_empty() { Vec::new() } else { vec![line.to_owned()] }
         };
         diff(
@@ -280,69 +388,24 @@ impl<'n> Guide<'n> {
     }
 }
 
-/// The place of a change in a message.
-struct Place {
-    /// The part, such as `body`, `query limit`, `200` or `200 header Link`; empty for the operation itself.
-    part: String,
-    /// The steps within the part.
-    steps: Vec<String>,
+/// Joins names, for example "a, b and c".
+fn list(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [name] => name.clone(),
+        [names @ .., last] => format!("{} and {last}", names.join(", ")),
+    }
 }
 
-impl Place {
-    /// Returns the place of a finding. Parameters, headers and bodies that only one document has are in its details.
-    fn of(finding: &Finding, affected: Option<&AffectedOperation>) -> Self {
-        let Some(affected) = affected else {
-            return Self { part: String::new(), steps: Vec::new() };
-        };
-        let (part, details) = (affected.part.as_str(), finding.details.as_str());
-        let part = match finding.id.as_str() {
-            "request-body-added-required" | "request-body-became-required" | "request-body-removed" => "body",
-            "webhook-payload-removed" | "webhook-payload-became-optional" => "payload",
-            "required-response-header-removed" | "optional-response-header-removed" => {
-                &format!("{part} header {details}")
-            }
-            "new-required-request-parameter" | "new-required-request-default-parameter-to-existing-path" => {
-                details
-            }
-            id if id.starts_with("request-parameter-removed") => details,
-            _ => part,
-        };
-        Self { part: part.trim_start().to_owned(), steps: affected.steps.clone() }
-    }
-
-    /// Returns the name of the parameter, header or field, if it has one.
-    fn name(&self) -> Option<&str> {
-        self.steps.last().map(String::as_str).or_else(|| Some(self.part.split_once(' ')?.1))
-    }
-
-    /// Returns the part with an article, for example ``the query parameter `limit` ``.
-    fn part(&self, whole: &str) -> String {
-        let name = |name: &str| code(&plain_text(name));
-        if let Some((status, header)) = self.part.split_once(" header ") {
-            return format!("the header {} of response {}", name(header), plain_text(status));
-        }
-        match (self.part.as_str(), self.part.split_once(' ')) {
-            ("", _) => whole.to_owned(),
-            ("body", _) => "the request body".to_owned(),
-            ("payload", _) => "the body of the event".to_owned(),
-            (_, Some(("header", header))) => format!("the header {}", name(header)),
-            (_, Some((location @ ("query" | "path" | "cookie"), parameter))) => {
-                format!("the {location} parameter {}", name(parameter))
-            }
-            (part, Some(_)) => format!("the part {}", name(part)),
-            (status, None) => format!("the body of response {}", plain_text(status)),
-        }
-    }
-
-    /// Returns the path of the field within the part, for example `` `data[].title` ``.
-    fn field(&self) -> Option<String> {
-        let mut path = String::new();
-        for step in self.steps.iter().filter(|step| !examples::is_alternative(step)) {
-            path += if path.is_empty() || step.starts_with('[') { "" } else { "." };
-            path += step;
-        }
-        (!path.is_empty()).then(|| code(&plain_text(&path)))
-    }
+/// Returns the end of the entry whose key is at a position, or of the value there.
+fn entry_end(node: &Node, span: Span) -> Option<usize> {
+    let entries = node.entries().unwrap_or_default().iter();
+    let mut ends = entries.map(|entry| match entry.key.span == span {
+        true => Some(entry.value.span.end),
+        false => entry_end(&entry.value, span),
+    });
+    let in_items = || node.items()?.iter().find_map(|item| entry_end(item, span));
+    if node.span == span { Some(span.end) } else { ends.find_map(|end| end).or_else(in_items) }
 }
 
 /// Begins a sentence with a text.

@@ -8,7 +8,7 @@ mod schemas;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use self::Shown::{Added, Calls, Lines, MediaTypes, Removed, Statuses};
+use self::Shown::{Added, Calls, Lines, MediaTypes, Nothing, Removed, Statuses};
 use self::schemas::{REQUESTS, RESPONSES};
 use crate::rule::{Direction, SchemaSite};
 use crate::{catalog, schema};
@@ -16,6 +16,8 @@ use crate::{catalog, schema};
 /// What the example of a change shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shown {
+    /// Nothing.
+    Nothing,
     /// The changed lines of the contracts.
     Lines,
     /// The first lines of the request, with its credentials.
@@ -26,6 +28,10 @@ pub(crate) enum Shown {
     Added,
     /// A value that only the base accepts in requests, or that only the revision sends in responses.
     Replaced,
+    /// Like [`Self::Replaced`], with the values of the keyword that is a bound.
+    Bound(&'static str),
+    /// A value that only the base accepts, and nothing instead of it.
+    Rejected,
     /// The media types of a body.
     MediaTypes,
     /// The statuses of a response.
@@ -104,6 +110,62 @@ pub(super) const PAGING_NAMES: [&str; 18] = [
 /// The advice about a removed parameter or field with which lists are paged.
 pub(super) const PAGING_ADVICE: &str = "Lists are paged without {what}. Change the loop that reads pages: take the position of the next page and the end of \
      the list from what the new version offers instead.";
+
+/// The advice about renamed members of an object.
+pub(super) const RENAMED_IN_REQUESTS: &str =
+    "Send the same value as {what}. Change the name where your code builds the request.";
+pub(super) const RENAMED_IN_RESPONSES: &str =
+    "Read the same value from {what}. Change the name where your code parses the response.";
+
+/// The rules about members that an object lost, and about those that clients must send in addition.
+pub(super) const MEMBERS_REMOVED: &[&str] = &[
+    "request-parameter-removed",
+    "request-property-removed",
+    "response-required-property-removed",
+    "response-optional-property-removed",
+];
+pub(super) const MEMBERS_ADDED: &[&str] = &[
+    "new-required-request-parameter",
+    "new-required-request-property",
+    "new-required-request-property-with-default",
+];
+
+/// The rules about headers that responses lost.
+pub(super) const HEADERS_REMOVED: [&str; 2] =
+    ["required-response-header-removed", "optional-response-header-removed"];
+
+/// The ends of the rules about values that clients can no longer send.
+pub(super) const VALUES_REMOVED: [&str; 2] = ["-enum-value-removed", "-x-extensible-enum-value-removed"];
+
+/// The new contract has no webhooks at all.
+pub(super) const ALL_WEBHOOKS_REMOVED: &str = "the new contract documents no webhooks";
+pub(super) const ALL_WEBHOOKS_REMOVED_ADVICE: &str =
+    "If the provider keeps sending them, your endpoint works unchanged. Ask before you delete code.";
+
+/// An added member has the type of a removed one.
+pub(super) const SAME_TYPE: &str =
+    "{new} has the type of {old}; changes of this type that the guide lists elsewhere apply there, too.";
+
+/// A field that became optional was nullable before.
+pub(super) const FORMER_NULL: &str = "Where the old contract sent `null`, the new one leaves the field out.";
+
+/// Rules about harmless changes that clients may notice.
+pub(super) const NOTICED: [&str; 3] = [
+    "response-non-success-status-added",
+    "response-non-success-status-removed",
+    "response-success-status-added",
+];
+
+/// The head of the summary.
+pub(super) const SUMMARY: &str = "| Kind of change | Changes | Operations |\n| --- | --- | --- |\n";
+
+/// The headings of the sections.
+pub(super) const SECTIONS: [&str; 4] = ["Several operations", "Operations", "Webhook events", "Other"];
+pub(super) const OTHER_CHANGES: &str = "Other changes that a client may notice";
+
+/// What a guide does not list.
+pub(super) const UNCHANGED: &str = "\nWhat this guide does not name did not change in a way that breaks clients: other operations, parameters, fields and \
+     credentials work as before. Additions are only listed where they replace something.\n";
 
 /// Examples of the formats of strings.
 pub(super) const FORMATS: [(&str, &str); 12] = [
@@ -250,8 +312,7 @@ const RULES: &[Template] = &[
             "request-parameter-removed-with-deprecation",
         ],
         Removed,
-        "Stop sending {what}: the request is rejected, or the value is ignored. If your code relies on its effect, apply it \
-         to the response or use another parameter.",
+        "Stop sending {what}. If your code relies on the effect, use another parameter or apply the effect to the response.",
     ),
     lifecycle(
         &["request-parameter-sunset-parse"],
@@ -318,8 +379,7 @@ const RULES: &[Template] = &[
     row(
         &["request-property-removed"],
         Removed,
-        "Stop sending {what}: the request is rejected, or the value is ignored. If your code relies on its effect, look for \
-         its replacement in the new contract.",
+        "Stop sending {what}. If your code relies on the effect, look for a replacement among the added fields, or elsewhere in the new contract.",
     ),
     row(
         &["request-optional-property-became-read-only", "request-required-property-became-read-only"],
@@ -339,8 +399,7 @@ const RULES: &[Template] = &[
             "response-optional-property-became-write-only",
         ],
         Removed,
-        "Remove the code that reads {what}, which is no longer sent. Take the value from another field or operation, or do \
-         without it.",
+        "Remove the code that reads {what}. Look for a replacement among the added fields, or elsewhere in the new contract.",
     ),
     row(
         &[
@@ -379,9 +438,8 @@ const RULES: &[Template] = &[
     ),
     row(
         &["required-response-header-removed", "optional-response-header-removed"],
-        Removed,
-        "Remove the code that reads {what}, which is no longer sent. Take the value from the body or another header, or do \
-         without it.",
+        Nothing,
+        "The new contract does not describe {what}. The server may still send {what}: do not fail if it does not.",
     ),
     row(
         &["response-header-explode-changed", "response-header-serialization-changed"],

@@ -1,10 +1,14 @@
 //! The templates of changes of schemas.
 
-use super::Shown::{Added, Lines, Removed, Replaced};
+use super::Shown::{Added, Bound, Lines, Rejected, Removed, Replaced};
 use super::{
     DEPRECATED, DEPRECATED_CALLS, STABILITY_ADVICE, SUNSET_MOVED, SUNSET_MOVED_ADVICE, SUNSETS, Template,
     lifecycle, row,
 };
+
+const BOUNDS_ADVICE: &str = "Send only numbers within the new bounds as {what}, because others are rejected. Check inputs and stored values in your \
+     code before you send them.";
+const WIDER_ADVICE: &str = "{What} can have numbers outside of the old bounds. Widen the number types, columns and displays that depend on them.";
 
 /// The schema rules about what clients send.
 pub(super) const REQUESTS: &[Template] = &[
@@ -34,19 +38,25 @@ pub(super) const REQUESTS: &[Template] = &[
         "Do not send `null` as {what}, because it is rejected. Send a value, or leave it out if the new contract allows that.",
     ),
     row(
-        &["became-required", "became-required-with-default"],
+        &["became-required"],
+        Added,
+        "Send {what} with each request, because requests without it are rejected. Choose the value that preserves what your \
+         code relies on.",
+    ),
+    row(
+        &["became-required-with-default"],
         Added,
         "Send {what} with each request, because requests without it are rejected. Send the value that applied by default to \
          keep the old behavior.",
     ),
     row(
-        &[
-            "became-enum",
-            "enum-value-removed",
-            "x-extensible-enum-value-removed",
-            "const-added",
-            "const-changed",
-        ],
+        &["enum-value-removed", "x-extensible-enum-value-removed"],
+        Rejected,
+        "Send only values that the new contract lists for {what}. Choose for each removed value that your code or your stored data \
+         uses the one with the same meaning, if there is one.",
+    ),
+    row(
+        &["became-enum", "const-added", "const-changed"],
         Replaced,
         "Send only values that the new contract lists for {what}. Map the values that your code and your stored data still \
          use to them, because others are rejected.",
@@ -57,22 +67,16 @@ pub(super) const REQUESTS: &[Template] = &[
         "Requests without {what} now have another effect. Send the old default explicitly to keep the behavior.",
     ),
     row(
-        &[
-            "max-decreased",
-            "max-set",
-            "min-increased",
-            "min-set",
-            "exclusive-max-decreased",
-            "exclusive-max-set",
-            "exclusive-min-increased",
-            "exclusive-min-set",
-            "multiple-of-added",
-            "multiple-of-changed",
-        ],
-        Replaced,
-        "Send only numbers within the new bounds as {what}, because others are rejected. Check inputs and stored values in \
-         your code before you send them.",
+        &["max-decreased", "max-set", "exclusive-max-decreased", "exclusive-max-set"],
+        Bound("maximum"),
+        BOUNDS_ADVICE,
     ),
+    row(
+        &["min-increased", "min-set", "exclusive-min-increased", "exclusive-min-set"],
+        Bound("minimum"),
+        BOUNDS_ADVICE,
+    ),
+    row(&["multiple-of-added", "multiple-of-changed"], Replaced, BOUNDS_ADVICE),
     row(
         &[
             "max-length-decreased",
@@ -214,22 +218,16 @@ pub(super) const RESPONSES: &[Template] = &[
          of failing.",
     ),
     row(
-        &[
-            "max-increased",
-            "max-unset",
-            "min-decreased",
-            "min-unset",
-            "exclusive-max-increased",
-            "exclusive-max-unset",
-            "exclusive-min-decreased",
-            "exclusive-min-unset",
-            "multiple-of-changed",
-            "multiple-of-generalized",
-            "multiple-of-removed",
-        ],
-        Replaced,
-        "{What} can have numbers outside of the old bounds. Widen the number types, columns and displays that depend on them.",
+        &["max-increased", "max-unset", "exclusive-max-increased", "exclusive-max-unset"],
+        Bound("maximum"),
+        WIDER_ADVICE,
     ),
+    row(
+        &["min-decreased", "min-unset", "exclusive-min-decreased", "exclusive-min-unset"],
+        Bound("minimum"),
+        WIDER_ADVICE,
+    ),
+    row(&["multiple-of-changed", "multiple-of-generalized", "multiple-of-removed"], Replaced, WIDER_ADVICE),
     row(
         &["max-length-increased", "max-length-unset", "min-length-decreased"],
         Replaced,
