@@ -211,7 +211,8 @@ impl<'n> Guide<'n> {
             None => "this part of the API",
         };
         let what = place.subject(whole);
-        entry.change = match template.change {
+        let value = deprecated_value(finding);
+        entry.change = match template.change.filter(|_| value.is_none()) {
             Some(change) => self.fill(change, finding, &what),
             None if is_about_values(finding) => removed_values(&entry.findings),
             None => escape(&finding.message),
@@ -224,9 +225,12 @@ impl<'n> Guide<'n> {
         let is_paging = template.shown == Shown::Removed
             && !is_deprecation(finding)
             && place.name().is_some_and(|name| PAGING_NAMES.contains(&name));
-        entry.advice = self.fill(if is_paging { PAGING_ADVICE } else { template.advice }, finding, &what);
+        let advised =
+            value.map_or_else(|| what.clone(), |value| format!("the value {} of {what}", code(value)));
+        entry.advice = self.fill(if is_paging { PAGING_ADVICE } else { template.advice }, finding, &advised);
         entry.facts = affected.and_then(|affected| self.fact(finding, affected)).unwrap_or_default();
-        entry.example = self.example(finding, template.shown, affected, &place).unwrap_or_default();
+        let shown = if value.is_some() { Shown::Lines } else { template.shown };
+        entry.example = self.example(finding, shown, affected, &place).unwrap_or_default();
     }
 
     /// Returns a sentence on what the contracts say about a change.
@@ -287,6 +291,12 @@ fn is_echo(finding: &Finding, retyped: &HashSet<(&str, &str, &[String])>) -> boo
 /// Returns the advice of the template of a finding.
 pub(super) fn advice(finding: &Finding) -> &'static str {
     template(&finding.id).unwrap_or(&RAISED).advice
+}
+
+/// Returns the value of an enum whose deprecation changed, as the message of the finding names it.
+fn deprecated_value(finding: &Finding) -> Option<&str> {
+    let (value, _) = finding.message.strip_prefix("the value `")?.split_once("`: ")?;
+    Some(value)
 }
 
 fn is_about_values(finding: &Finding) -> bool {

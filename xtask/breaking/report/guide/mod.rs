@@ -423,7 +423,7 @@ fn dates(document: &OpenApiDocument, span: Span) -> (String, String) {
     (since, sunset.unwrap_or_else(|| "ends on a day that is not announced".to_owned()))
 }
 
-/// Returns the innermost object with the keyword `deprecated` that contains a position.
+/// Returns the innermost object with the keyword `deprecated`, or the entry of a deprecated value, that contains a position.
 fn deprecated_object(node: &Node, position: usize) -> Option<&Node> {
     let inner = match &node.value {
         Value::Mapping(entries) => {
@@ -431,7 +431,15 @@ fn deprecated_object(node: &Node, position: usize) -> Option<&Node> {
             let mut containing = entries
                 .iter()
                 .filter(|entry| contains(entry.key.span.start, entry.key.span.end.max(entry.value.span.end)));
-            containing.find_map(|entry| deprecated_object(&entry.value, position))
+            containing.find_map(|entry| match &*entry.key.text {
+                "x-deprecated-values" => {
+                    let values = entry.value.entries().unwrap_or_default().iter();
+                    let mut of_value =
+                        values.filter(|value| contains(value.key.span.start, value.value.span.end));
+                    of_value.next().map(|value| &value.value)
+                }
+                _ => deprecated_object(&entry.value, position),
+            })
         }
         Value::Sequence(items) => {
             let mut containing =
