@@ -146,8 +146,11 @@ async fn operations_are_found_by_address_and_filter() {
 async fn schemas_show_types_values_and_links_to_objects() {
     let app = TestApp::start().await;
     let window = Window::open(&app).await;
-    window.open_page("/docs/reference#/orders/getOrder", "nullable").await;
-    for text in ["extensible", "one of", "date-time"] {
+    window.open_page("/docs/reference#/orders/getOrder", "Scope: read:orders").await;
+    // The example is shown first.
+    let schema = "//*[@id='operations-orders-getOrder']//button[normalize-space() = 'Schema']";
+    window.find(schema).await.click().await.expect("the tab can be clicked");
+    for text in ["nullable", "extensible", "one of", "date-time"] {
         window.wait_for_text(text).await;
     }
     let link =
