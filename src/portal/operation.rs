@@ -167,8 +167,7 @@ fn header_rows(contract: &ContractText, json: &Json) -> Vec<FieldRow> {
 }
 
 fn responses(contract: &ContractText, json: &Json) -> String {
-    let mut text =
-        "## Responses\n\n| Status | Meaning | Body, or code of the error |\n|---|---|---|".to_owned();
+    let mut text = "## Responses\n\n| Status | Meaning | Body or error code |\n|---|---|---|".to_owned();
     for (status, response) in json["responses"].fields() {
         let body = match (contract.error_code(status), contract.body(response)) {
             (Some(code), Some(_)) => format!("[`{code}`](/docs/errors#{code})"),

@@ -10,7 +10,7 @@ use super::{BASE_URL, page_paths, text};
 use crate::support::TestApp;
 
 /// Maximum number of bytes of the index, which browsers load with the first search.
-const MAX_INDEX_BYTES: usize = 600_000;
+const MAX_INDEX_BYTES: usize = 310_000;
 
 /// Adds the names of all fields of a schema, without those of the schemas that it references.
 fn add_field_names(schema: &Value, names: &mut BTreeSet<String>) {
