@@ -9,7 +9,7 @@
 //!   quotes, `'` is `'\''`.
 //!   With `stream`, `-N` is the first option.
 //! - Python: `requests.METHOD(...)` with one argument per line: the URL as a JSON string, `headers=`, `json=` with Python literals or
-//!   `data=` with a JSON string, and `timeout=30`. Literals are indented by four spaces per level, with a comma after each item; `{}`
+//!   `data=` with a JSON string for each line, and `timeout=30`. Literals are indented by four spaces per level, with a comma after each item; `{}`
 //!   and `[]` when empty. With `stream`, `stream=True` is the last argument, and each line is printed when it arrives.
 
 use std::fmt::Write;
@@ -89,7 +89,8 @@ impl Sample {
         match &self.body {
             Some(Json::String(body)) => {
                 // `requests` encodes text as Latin-1, so bytes are sent.
-                let _ = writeln!(text, "    data={}.encode(),", quoted(body));
+                let lines: Vec<String> = body.split_inclusive('\n').map(quoted).collect();
+                let _ = writeln!(text, "    data=(\n        {}\n    ).encode(),", lines.join("\n        "));
             }
             Some(body) => {
                 text += "    json=";
@@ -175,6 +176,13 @@ mod tests {
             "curl -sS --fail-with-body -X POST 'https://api.example.com/api/v1/students' \\\n  -H \"Authorization: Bearer $API_KEY\" \\\n  \
              -H 'Content-Type: application/json' \\\n  -d '{\n  \"name\": \"O'\\''Hara\"\n}'"
         );
+    }
+
+    #[test]
+    fn python_has_a_string_for_each_line() {
+        let python = sample(r#""{\"a\":1}\n{}\n""#).python("http://h");
+        let data = "    data=(\n        \"{\\\"a\\\":1}\\n\"\n        \"{}\\n\"\n    ).encode(),\n";
+        assert!(python.contains(data), "{python}");
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub(crate) struct Entry {
     id: usize,
     title: String,
     kind: &'static str,
-    /// The API, unless it is the first one or part of the title.
+    /// The API, unless it is the first one.
     #[serde(skip_serializing_if = "Option::is_none")]
     api: Option<&'static str>,
     text: String,
@@ -89,6 +89,8 @@ impl Index<'_> {
         let text = one_line(text).replace(['`', '*'], "").chars().take(max_text).collect();
         let contract = self.site.contract_at(path.split('#').next().unwrap_or_default());
         let api = self.site.contracts[contract].contract.title;
+        // The name of the API in titles would make its pages the answers to words such as "API key".
+        let title = title.strip_prefix(&format!("{api}: ")).map(str::to_owned).unwrap_or(title);
         let api = (contract > 0 && !title.contains(api)).then_some(api);
         self.entries.push(Entry { id: self.entries.len(), title, kind, api, text, url: self.site.url(path) });
     }
@@ -189,10 +191,11 @@ fn is_table_of(block: &Block, expected: &str) -> bool {
     matches!(block, Block::Fields { label, .. } if *label == expected)
 }
 
-/// Returns the text of HTML that this crate has rendered.
+/// Returns the text of HTML that this crate has rendered, without code blocks.
 fn without_tags(html: &str) -> String {
+    let parts = html.split("<pre").map(|part| part.split_once("</pre>").map_or(part, |(_, after)| after));
     let mut text = String::new();
-    for part in html.split('<') {
+    for part in parts.flat_map(|part| part.split('<')) {
         let (tag, after) = part.split_once('>').unwrap_or(("a", part));
         let name = tag.trim_start_matches('/').split(' ').next().unwrap_or_default();
         if !INLINE_TAGS.contains(&name) {
@@ -318,7 +321,7 @@ mod tests {
 
     #[test]
     fn blocks_separate_words() {
-        let html = "<tr><th>Document</th><th>For</th></tr><p>a <code>b</code>s<em>x</em></p><p>&lt;c</p>";
+        let html = "<tr><th>Document</th><th>For</th></tr><p>a <code>b</code>s<em>x</em></p><pre>d</pre><p>&lt;c</p>";
         assert_eq!(one_line(&without_tags(html)), "Document For a bsx <c");
     }
 

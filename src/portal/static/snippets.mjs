@@ -75,6 +75,8 @@ function jsonValue(body) {
 // The escapes of JSON are valid in JavaScript, Python, Go and Java.
 const doubleQuoted = (text) =>
   JSON.stringify(text).replace(/[\u007f-\u009f\u2028\u2029\ufeff]/g, (character) => unicodeEscape(character));
+/** Returns a literal for each line of a text, with its line break. */
+const quotedLines = (text) => text.split(/(?<=\n)/).map(doubleQuoted);
 const singleQuoted = (text) => `'${text.replace(/[\\']/g, "\\$&")}'`;
 const unicodeEscape = (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 const indented = (text, indent) => text.replaceAll("\n", `\n${indent}`);
@@ -107,7 +109,7 @@ function javascript({ method, url, headers, body, variable: keyName, stream }) {
   if (fields.length) options.push(`  headers: {\n${fields.join("")}  },\n`);
   if (body !== null) {
     const value = jsonValue(body);
-    const literal = value === undefined ? doubleQuoted(body) : `JSON.stringify(${indented(JSON.stringify(value, null, 2), "  ")})`;
+    const literal = value === undefined ? quotedLines(body).join(" +\n    ") : `JSON.stringify(${indented(JSON.stringify(value, null, 2), "  ")})`;
     options.push(`  body: ${literal},\n`);
   }
   const argument = options.length ? `, {\n${options.join("")}}` : "";
@@ -153,7 +155,7 @@ function python({ method, url, headers, body, variable: keyName, stream }) {
   const options = [];
   if (fields.length) options.push(`    headers={\n${fields.join("")}    },\n`);
   if (value !== undefined) options.push(`    json=${pythonLiteral(value, "    ")},\n`);
-  else if (body !== null) options.push(`    data=${doubleQuoted(body)}.encode(),\n`);
+  else if (body !== null) options.push(`    data=(\n        ${quotedLines(body).join("\n        ")}\n    ).encode(),\n`);
   options.push("    timeout=30,\n");
   if (stream) options.push("    stream=True,\n");
   const print = stream ? "for line in response.iter_lines():\n    print(line.decode(), flush=True)" : "print(response.text)";

@@ -61,19 +61,17 @@ async fn every_page_says_the_same_as_html_and_as_markdown() {
 #[tokio::test]
 async fn a_change_shows_all_kinds_and_only_the_fields_that_they_share() {
     let app = TestApp::start().await;
-    for (path, prefix) in
-        [("/docs/platform/objects/Change", "field-"), ("/docs/platform/operations/importChanges", "body-")]
-    {
+    let contract: serde_json::Value =
+        serde_json::from_str(api::platform::generated::document::JSON).expect("JSON");
+    let row = Regex::new("<tr id=\"(?:field|body)-([^\"]*)\"").expect("a pattern");
+    for path in ["/docs/platform/objects/Change", "/docs/platform/operations/importChanges"] {
         let page = text(&app, path).await;
-        let contract: serde_json::Value =
-            serde_json::from_str(api::platform::generated::document::JSON).expect("JSON");
         let mapping = &contract["components"]["schemas"]["Change"]["discriminator"]["mapping"];
         for (value, target) in mapping.as_object().expect("a mapping") {
             let object = target.as_str().expect("a reference").rsplit('/').next().expect("a name");
             let link = format!("<a href=\"/docs/platform/objects/{object}\"><code>{value}</code></a>");
             assert!(page.contains(&link), "{path}: {value}");
         }
-        let row = Regex::new(&format!("<tr id=\"{prefix}([^\"]*)\"")).expect("a pattern");
         let fields: Vec<&str> =
             row.captures_iter(&page).map(|row| row.get(1).expect("an id").as_str()).collect();
         assert_eq!(fields, ["change", "id", "workspace", "at", "data"], "{path}");
@@ -96,12 +94,12 @@ async fn a_page_shows_its_api_with_the_version() {
 #[tokio::test]
 async fn pages_set_variables_before_they_use_them() {
     let app = TestApp::start().await;
+    let variable = Regex::new(r#"\$([A-Z]+_[A-Z_]+)|environ\["([A-Z_]+)"\]"#).expect("a pattern");
     let is_guide = |path: &String| !path.contains("/operations/");
     let mut count = 0;
     for path in page_paths(&app).await.into_iter().filter(is_guide) {
         let twin = if path == "/docs" { "/docs/index".to_owned() } else { path };
         let page = text(&app, &format!("{twin}.md")).await;
-        let variable = Regex::new(r#"\$([A-Z]+_[A-Z_]+)|environ\["([A-Z_]+)"\]"#).expect("a pattern");
         for used in variable.captures_iter(&page) {
             let name = used.get(1).or(used.get(2)).expect("a name").as_str();
             let at = used.get(0).expect("a match").start();
