@@ -51,6 +51,7 @@ const OWN_FILES: &[(&str, &str, &[u8])] = &[
     ("reference/layout.js", SCRIPT, include_bytes!("static/reference/layout.js")),
     ("reference/limits.js", SCRIPT, include_bytes!("static/reference/limits.js")),
     ("reference/samples.js", SCRIPT, include_bytes!("static/reference/samples.js")),
+    ("reference/scope.js", SCRIPT, include_bytes!("static/reference/scope.js")),
     ("reference/schemas.js", SCRIPT, include_bytes!("static/reference/schemas.js")),
 ];
 

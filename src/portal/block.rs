@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::field::one_line;
 use super::markdown::{Heading, Renderer, escape};
 use super::references::References;
 use super::sample::Sample;
@@ -10,6 +11,8 @@ use super::sample::Sample;
 pub(crate) enum Block {
     /// Markdown.
     Text(String),
+    /// Markdown about the contract at this position, on a page of another one.
+    ContractText(usize, String),
     /// A table of fields, parameters or headers.
     Fields {
         /// The heading of the first column.
@@ -31,7 +34,7 @@ pub(crate) struct FieldRow {
     pub name: String,
     /// The type, as Markdown.
     pub kind: String,
-    /// Meaning and constraints, as Markdown on one line.
+    /// Meaning and constraints, as Markdown.
     pub description: String,
 }
 
@@ -53,13 +56,24 @@ pub(crate) struct RenderedPage {
     pub headings: Vec<Heading>,
 }
 
-/// Renders a page as HTML.
-pub(crate) fn html(blocks: &[Block], references: &References, prefix: &str, base_url: &str) -> RenderedPage {
-    let mut renderer = Renderer::new(references, prefix);
+/// Renders a page as HTML. Code spans link to what they name in the contract at this position.
+pub(crate) fn html(
+    blocks: &[Block],
+    references: &[References],
+    contract: usize,
+    prefix: &str,
+    base_url: &str,
+) -> RenderedPage {
+    let mut renderer = Renderer::new(&references[contract], prefix);
     let mut html = String::new();
     for block in blocks {
         match block {
             Block::Text(text) => renderer.render(text, &mut html),
+            Block::ContractText(at, text) => {
+                renderer.set_references(&references[*at]);
+                renderer.render(text, &mut html);
+                renderer.set_references(&references[contract]);
+            }
             Block::Fields { label, rows } => fields_html(label, rows, &mut renderer, &mut html),
             Block::Sample(sample) => sample_html(sample, base_url, &mut html),
             Block::Cards(cards) => {
@@ -112,12 +126,12 @@ pub(crate) fn markdown(title: &str, blocks: &[Block], prefix: &str, base_url: &s
     let mut text = format!("# {title}\n\n");
     for block in blocks {
         match block {
-            Block::Text(markdown) => text += markdown.trim(),
+            Block::Text(markdown) | Block::ContractText(_, markdown) => text += markdown.trim(),
             Block::Fields { label, rows } => {
                 let _ = write!(text, "| {label} | Type | Description |\n|---|---|---|");
                 for row in rows {
                     let [kind, description] =
-                        [&row.kind, &row.description].map(|cell| cell.replace('|', "\\|"));
+                        [&row.kind, &row.description].map(|cell| one_line(cell).replace('|', "\\|"));
                     let _ = write!(text, "\n| `{}` | {kind} | {description} |", row.name);
                 }
             }

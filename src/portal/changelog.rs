@@ -25,6 +25,11 @@ impl Release {
     pub(crate) fn heading(&self) -> String {
         format!("{} {} - {}", self.contract, self.version, self.date)
     }
+
+    /// Returns the position of the contract. 0 if it is not served any more.
+    pub(crate) fn contract_at(&self, contracts: &[ContractText]) -> usize {
+        contracts.iter().position(|text| text.contract.name == self.contract).unwrap_or_default()
+    }
 }
 
 /// Returns the releases, newest first. The headings are `## CONTRACT VERSION - DATE`.
@@ -41,19 +46,21 @@ pub(crate) fn releases() -> Vec<Release> {
 
 /// Returns the parts of the page.
 pub(crate) fn blocks(contracts: &[ContractText]) -> Vec<Block> {
-    let mut text = "Changes within a version never break clients, see [Versioning](/docs/versioning). The feed \
-                    [changelog.atom](/docs/changelog.atom) has an entry for each release.\n\n## Deprecations\n\n"
-        .to_owned();
-    let deprecations: Vec<String> = contracts.iter().flat_map(deprecations).collect();
-    if deprecations.is_empty() {
-        text += "Nothing is deprecated.";
-    } else {
-        text += &deprecations.join("\n");
+    let text = "Changes within a version never break clients, see [Versioning](/docs/versioning). The feed \
+                [changelog.atom](/docs/changelog.atom) has an entry for each release.\n\n## Deprecations";
+    let mut blocks = vec![Block::Text(text.to_owned())];
+    let deprecations = contracts.iter().map(|contract| deprecations(contract).join("\n")).enumerate();
+    blocks.extend(
+        deprecations.filter(|(_, list)| !list.is_empty()).map(|(at, list)| Block::ContractText(at, list)),
+    );
+    if blocks.len() == 1 {
+        blocks.push(Block::Text("Nothing is deprecated.".to_owned()));
     }
-    for release in releases() {
-        text += &format!("\n\n## {}\n\n{}", release.heading(), release.text);
-    }
-    vec![Block::Text(text)]
+    blocks.extend(releases().into_iter().map(|release| {
+        let text = format!("## {}\n\n{}", release.heading(), release.text);
+        Block::ContractText(release.contract_at(contracts), text)
+    }));
+    blocks
 }
 
 /// Returns a list item for everything that a contract marks as deprecated.

@@ -63,6 +63,14 @@ impl ContractText {
         })
     }
 
+    /// Returns the code of errors with this status, from the table of errors in the description.
+    pub(crate) fn error_code(&self, status: &str) -> Option<&str> {
+        let rows = self.json["info"]["description"].text().lines();
+        rows.filter_map(|line| line.strip_prefix("| ")?.split_once(" | `")).find_map(|(statuses, rest)| {
+            statuses.split(", ").any(|other| other == status).then(|| rest.split('`').next())?
+        })
+    }
+
     /// Returns the path of the page of an operation.
     pub(crate) fn operation_path(&self, id: &str) -> String {
         format!("{}/operations/{id}", self.folder)
@@ -149,11 +157,71 @@ pub(crate) struct Body<'a> {
     pub media_type: &'a str,
     /// The schema.
     pub schema: &'a Json,
-    /// The examples and their summaries.
+    /// The examples and their summaries. Of a body of JSON lines, each is one line.
     pub examples: Vec<(&'a str, &'a Json)>,
+}
+
+impl Body<'_> {
+    /// Returns whether the body consists of JSON lines.
+    pub(crate) fn has_lines(&self) -> bool {
+        self.media_type == "application/x-ndjson"
+    }
+
+    /// Returns the example of a whole body: the first one, or all lines.
+    pub(crate) fn example(&self) -> Option<Json> {
+        let (_, first) = self.examples.first()?;
+        if !self.has_lines() {
+            return Some((*first).clone());
+        }
+        let lines = self.examples.iter().map(|(_, line)| line.compact() + "\n");
+        Some(Json::String(lines.collect()))
+    }
 }
 
 /// Returns the name of the schema that a value references.
 pub(crate) fn schema_name(value: &Json) -> Option<&str> {
     value["$ref"].as_str()?.strip_prefix("#/components/schemas/")
+}
+
+/// Returns a contract for tests with this document and without operations.
+#[cfg(test)]
+pub(crate) fn for_tests(name: &'static str, json: &'static str) -> ContractText {
+    let contract = Contract {
+        name,
+        title: "Test",
+        yaml: "",
+        json,
+        json_path: "",
+        json_3_0: "",
+        clients_json: "",
+        clients_json_3_0: "",
+        operations: &[],
+        credential: contract_runtime::contract::Credential::Bearer,
+    };
+    ContractText::new(Box::leak(Box::new(contract)), name == "v1")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statuses_have_the_codes_of_the_table_of_errors() {
+        let contract = for_tests(
+            "v1",
+            r#"{"info":{"description":"| Status | Code |\n|---|---|\n| 400, 431 | `invalid_request` | Wrong. |\n| 404 | `not_found` | None. |"}}"#,
+        );
+        let codes = ["431", "404", "200", "40"].map(|status| contract.error_code(status));
+        assert_eq!(codes, [Some("invalid_request"), Some("not_found"), None, None]);
+    }
+
+    #[test]
+    fn the_example_of_lines_is_all_of_them() {
+        let contract = for_tests(
+            "v1",
+            r#"{"content":{"application/x-ndjson":{"schema":{},"examples":{"a":{"value":{"b":1}},"c":{"value":{"d":"e"}}}}}}"#,
+        );
+        let body = contract.body(&contract.json).unwrap();
+        assert_eq!(body.example(), Some(Json::from("{\"b\":1}\n{\"d\":\"e\"}\n")));
+    }
 }

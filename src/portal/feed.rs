@@ -33,7 +33,8 @@ fn entry(site: &Site, release: &Release, page: &str, feed: &mut String) {
     let heading = release.heading();
     // Feed readers resolve links from their own pages, so they are absolute.
     let mut html = String::new();
-    Renderer::new(&site.references, &site.base_url).render(text, &mut html);
+    Renderer::new(&site.references[release.contract_at(&site.contracts)], &site.base_url)
+        .render(text, &mut html);
     let _ = write!(
         feed,
         "<entry>\n<id>{}</id>\n<title>{}</title>\n<updated>{date}T00:00:00Z</updated>\n\

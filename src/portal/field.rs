@@ -28,31 +28,77 @@ impl Table<'_> {
         for part in object["allOf"].items() {
             self.add_fields(part, path, depth, rows);
         }
-        for part in alternatives(object) {
-            self.add_fields(part, path, depth, rows);
-        }
-        let required = object["required"].items();
-        for (name, field) in object["properties"].fields() {
-            let is_required = required.iter().any(|required| required.as_str() == Some(name));
-            let path = format!("{path}{name}");
-            // Alternatives of a `oneOf` repeat the fields that they have in common.
-            if rows.iter().any(|row| row.name == path) {
-                continue;
+        if object["discriminator"].is_null() {
+            for part in alternatives(object) {
+                self.add_fields(part, path, depth, rows);
             }
-            let optional = if is_required { "" } else { ", optional" };
-            rows.push(FieldRow {
-                id: format!("{}{}", self.id_prefix, path.replace("[]", "")),
-                kind: format!("{}{optional}", kind(self.contract, field)),
-                description: describe(self.contract, field),
-                name: path.clone(),
-            });
-            if depth < MAX_DEPTH {
-                self.add_fields(field, &format!("{path}."), depth + 1, rows);
-                let items = &self.contract.resolve(field)["items"];
-                self.add_fields(items, &format!("{path}[]."), depth + 1, rows);
+        } else {
+            self.add_shared_fields(object, path, depth, rows);
+        }
+        for (name, field) in object["properties"].fields() {
+            self.add_field(name, field, is_required(object, name), path, depth, rows);
+        }
+    }
+
+    /// Adds the discriminator of a `oneOf` with links to the alternatives, and the fields that all alternatives have.
+    fn add_shared_fields(&self, object: &Json, path: &str, depth: usize, rows: &mut Vec<FieldRow>) {
+        let discriminator = object["discriminator"]["propertyName"].text();
+        let parts: Vec<&Json> = alternatives(object).map(|part| self.contract.resolve(part)).collect();
+        let Some((first, others)) = parts.split_first() else { return };
+        for (name, field) in first["properties"].fields() {
+            let is_required = parts.iter().all(|part| is_required(part, name));
+            let of_others = || others.iter().map(|part| &part["properties"][name.as_str()]);
+            if name == discriminator {
+                let values = object["discriminator"]["mapping"].fields().iter().map(|(value, target)| {
+                    let target = target.text().rsplit('/').next().unwrap_or_default();
+                    format!("[`{value}`]({})", self.contract.object_path(target))
+                });
+                let values = values.collect::<Vec<_>>().join(", ");
+                let text = format!("Determines the other fields. One of {values}.");
+                rows.push(self.row(name, "string", text, is_required, path));
+            } else if of_others().all(|other| other == field) {
+                self.add_field(name, field, is_required, path, depth, rows);
+            } else if of_others().all(|other| !other.is_null()) {
+                let text = format!("Its form depends on `{discriminator}`.");
+                rows.push(self.row(name, "object", text, is_required, path));
             }
         }
     }
+
+    fn add_field(
+        &self,
+        name: &str,
+        field: &Json,
+        is_required: bool,
+        path: &str,
+        depth: usize,
+        rows: &mut Vec<FieldRow>,
+    ) {
+        let row =
+            self.row(name, &kind(self.contract, field), describe(self.contract, field), is_required, path);
+        // Alternatives of a `oneOf` repeat the fields that they have in common.
+        if rows.iter().any(|other| other.name == row.name) {
+            return;
+        }
+        let path = row.name.clone();
+        rows.push(row);
+        if depth < MAX_DEPTH {
+            self.add_fields(field, &format!("{path}."), depth + 1, rows);
+            let items = &self.contract.resolve(field)["items"];
+            self.add_fields(items, &format!("{path}[]."), depth + 1, rows);
+        }
+    }
+
+    fn row(&self, name: &str, kind: &str, description: String, is_required: bool, path: &str) -> FieldRow {
+        let name = format!("{path}{name}");
+        let optional = if is_required { "" } else { ", optional" };
+        let id = format!("{}{}", self.id_prefix, name.replace("[]", ""));
+        FieldRow { id, kind: format!("{kind}{optional}"), description, name }
+    }
+}
+
+fn is_required(object: &Json, name: &str) -> bool {
+    object["required"].items().iter().any(|required| required.as_str() == Some(name))
 }
 
 /// Returns the alternatives of a schema other than `null`.
@@ -95,17 +141,18 @@ pub(crate) fn kind(contract: &ContractText, schema: &Json) -> String {
     named.collect::<Vec<_>>().join(" or ")
 }
 
-/// Returns the description of a value and its constraints, as Markdown on one line.
+/// Returns the description of a value and its constraints, as Markdown. On one line unless the description contains a list.
 pub(crate) fn describe(contract: &ContractText, schema: &Json) -> String {
     let targets = [schema].into_iter().chain([contract.resolve(schema)]);
     let candidates = targets.chain(alternatives(schema).map(|part| contract.resolve(part)));
     let description = candidates.map(|schema| schema["description"].text()).find(|text| !text.is_empty());
-    let mut description = one_line(description.unwrap_or_default());
-    if schema["description"].is_null() {
+    let description = description.unwrap_or_default();
+    let mut sentences = vec![if schema["description"].is_null() {
         // The page of the referenced schema has the whole description.
-        description = first_sentence(&description).to_owned();
-    }
-    let mut sentences = vec![description];
+        first_sentence(&one_line(description)).to_owned()
+    } else {
+        paragraph(description)
+    }];
     sentences.extend(deprecation(schema));
     sentences.extend(constraints_of_reference(contract, schema));
     for alternative in alternatives(schema) {
@@ -158,9 +205,16 @@ pub(crate) fn first_sentence(line: &str) -> &str {
     line.find(". ").map_or(line, |end| &line[..=end])
 }
 
-/// Returns text on one line.
+/// Returns text on one line. Items of lists follow each other.
 pub(crate) fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    let lines = text.lines().map(|line| line.trim_start().trim_start_matches("- "));
+    lines.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ")
+}
+
+/// Returns text on one line unless it contains a list, which stays one. Another sentence can follow.
+fn paragraph(text: &str) -> String {
+    let has_list = text.lines().any(|line| line.starts_with("- "));
+    if has_list { format!("{}\n\n", text.trim()) } else { one_line(text) }
 }
 
 /// Returns the constraints of a schema as sentences: format, values, bounds, default.
@@ -240,6 +294,7 @@ pub(crate) fn code_span(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::contract_text::for_tests;
     use super::*;
 
     #[test]
@@ -266,6 +321,43 @@ mod tests {
             of(r#"{"maxProperties":50,"additionalProperties":{"maxLength":5}}"#),
             "At most 50 entries. Each value: At most 5 characters."
         );
+    }
+
+    #[test]
+    fn alternatives_with_a_discriminator_show_its_values_and_the_shared_fields() {
+        let contract = for_tests(
+            "platform-v1",
+            r##"{"components":{"schemas":{
+                "Change":{
+                    "oneOf":[{"$ref":"#/components/schemas/Add"},{"$ref":"#/components/schemas/Delete"}],
+                    "discriminator":{"propertyName":"change","mapping":{
+                        "thing.add":"#/components/schemas/Add","thing.delete":"#/components/schemas/Delete"}}},
+                "Add":{"required":["change","id","data"],"properties":{
+                    "change":{"const":"thing.add"},"id":{"type":"string"},"data":{"properties":{"name":{}}},"own":{}}},
+                "Delete":{"required":["change","id"],"properties":{
+                    "change":{"const":"thing.delete"},"id":{"type":"string"},"data":{"properties":{"thing":{}}}}}}}}"##,
+        );
+        let rows = rows(&contract, &contract.json["components"]["schemas"]["Change"], "field-");
+        let shown: Vec<_> = rows.iter().map(|row| [&*row.name, &*row.kind, &*row.description]).collect();
+        let values = "Determines the other fields. One of [`thing.add`](/docs/platform/objects/Add), \
+                      [`thing.delete`](/docs/platform/objects/Delete).";
+        assert_eq!(
+            shown,
+            [
+                ["change", "string", values],
+                ["id", "string", ""],
+                ["data", "object, optional", "Its form depends on `change`."],
+            ]
+        );
+    }
+
+    #[test]
+    fn a_list_in_a_description_stays_a_list() {
+        let contract = for_tests("v1", "{}");
+        let schema = r#"{"description":"- `a`: one.\n- `b`: two.\n","enum":["a","b"]}"#;
+        let text = describe(&contract, &serde_json::from_str(schema).unwrap());
+        assert_eq!(text, "- `a`: one.\n- `b`: two.\n\n One of `a`, `b`.");
+        assert_eq!(one_line(&text), "`a`: one. `b`: two. One of `a`, `b`.");
     }
 
     #[test]

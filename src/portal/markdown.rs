@@ -56,6 +56,11 @@ impl<'a> Renderer<'a> {
         Self { references, prefix, headings: Vec::new(), ids: LAYOUT_IDS.map(str::to_owned).into() }
     }
 
+    /// Sets what code spans of the next texts link to.
+    pub(crate) fn set_references(&mut self, references: &'a References) {
+        self.references = references;
+    }
+
     /// Returns the headings of all texts.
     pub(crate) fn into_headings(self) -> Vec<Heading> {
         self.headings

@@ -33,12 +33,7 @@ pub(crate) fn groups(contracts: &[ContractText], pages: &[Page]) -> Vec<Group> {
     };
     let mut groups = vec![
         group("", false, &|source| matches!(source, PageSource::Home)),
-        group("Guides", false, &|source| {
-            matches!(
-                source,
-                PageSource::Section { contract: 0, .. } | PageSource::Errors | PageSource::Guide(_)
-            )
-        }),
+        group("Guides", false, &PageSource::is_guide),
         references(contracts),
     ];
     for (at, text) in contracts.iter().enumerate() {

@@ -12,6 +12,12 @@ use super::json::Json;
 use super::sample::Sample;
 use super::source::json_block;
 
+/// The header that samples contain although it is optional, since the guide says to send it with each `POST`.
+const IDEMPOTENCY_KEY: &str = "Idempotency-Key";
+
+/// The UUID in samples. An `example` in the contract would be the value that Swagger UI sends.
+const EXAMPLE_IDEMPOTENCY_KEY: &str = "0b6f2f4c-53a1-4d0e-9c7d-8f1e2a3b4c5d";
+
 /// Returns the parts of the list of operations.
 pub(crate) fn list(contract: &ContractText) -> Vec<Block> {
     let cards = contract.operations().map(|(operation, json)| Card {
@@ -61,11 +67,6 @@ pub(crate) fn blocks(contract: &ContractText, id: &str, is_elsewhere: bool) -> V
         push_fields(contract, body.schema, "body-", &mut blocks);
     }
     blocks.push(Block::Text(responses(contract, json)));
-    let headers = header_rows(contract, json);
-    if !headers.is_empty() {
-        blocks.push(Block::Text("## Response headers".to_owned()));
-        blocks.push(Block::Fields { label: "Header", rows: headers });
-    }
     if let Some(body) = success(contract, json)
         && !body.schema.is_null()
     {
@@ -74,12 +75,21 @@ pub(crate) fn blocks(contract: &ContractText, id: &str, is_elsewhere: bool) -> V
         push_fields(contract, body.schema, "response-field-", &mut blocks);
     }
     blocks.extend(examples);
+    let headers = header_rows(contract, json);
+    if !headers.is_empty() {
+        blocks.push(Block::Text("## Response headers".to_owned()));
+        blocks.push(Block::Fields { label: "Header", rows: headers });
+    }
     blocks
 }
 
 /// Returns the examples of the successful response: their titles, and blocks of code.
 pub(crate) fn examples(contract: &ContractText, json: &Json) -> Vec<(String, String)> {
-    let examples = success(contract, json).map(|body| body.examples).unwrap_or_default();
+    let Some(body) = success(contract, json) else { return Vec::new() };
+    if body.has_lines() {
+        let lines = body.example().map(|lines| format!("```json\n{}\n```", lines.text().trim_end()));
+        return lines.map(|block| ("Response".to_owned(), block)).into_iter().collect();
+    }
     let block = |(summary, example): (&str, &Json)| {
         let title = if summary.is_empty() { "Response" } else { summary };
         let block = match example {
@@ -88,7 +98,7 @@ pub(crate) fn examples(contract: &ContractText, json: &Json) -> Vec<(String, Str
         };
         (title.to_owned(), block)
     };
-    examples.into_iter().map(block).collect()
+    body.examples.into_iter().map(block).collect()
 }
 
 fn push_fields(contract: &ContractText, schema: &Json, id_prefix: &str, blocks: &mut Vec<Block>) {
@@ -157,9 +167,12 @@ fn header_rows(contract: &ContractText, json: &Json) -> Vec<FieldRow> {
 }
 
 fn responses(contract: &ContractText, json: &Json) -> String {
-    let mut text = "## Responses\n\n| Status | Meaning | Body |\n|---|---|---|".to_owned();
+    let mut text = "## Responses\n\n| Status | Meaning | Body or error code |\n|---|---|---|".to_owned();
     for (status, response) in json["responses"].fields() {
-        let body = contract.body(response).map(|body| kind(contract, body.schema)).unwrap_or_default();
+        let body = match (contract.error_code(status), contract.body(response)) {
+            (Some(code), Some(_)) => format!("[`{code}`](/docs/errors#{code})"),
+            (_, body) => body.map(|body| kind(contract, body.schema)).unwrap_or_default(),
+        };
         let meaning = one_line(contract.resolve(response)["description"].text()).replace('|', "\\|");
         let _ = write!(text, "\n| {status} | {meaning} | {body} |");
     }
@@ -172,7 +185,7 @@ fn success<'a>(contract: &'a ContractText, json: &'a Json) -> Option<Body<'a>> {
     contract.body(response)
 }
 
-/// Returns the sample of an operation: the required parameters and the first example of the body.
+/// Returns the sample of an operation: the required parameters, the `Idempotency-Key` if there is one, and the example of the body.
 pub(crate) fn sample(contract: &ContractText, operation: &'static Operation, json: &Json) -> Sample {
     let mut sample = Sample {
         method: operation.method,
@@ -181,6 +194,7 @@ pub(crate) fn sample(contract: &ContractText, operation: &'static Operation, jso
         body: None,
         variable: contract.variable,
         scope: operation.scope,
+        is_stream: success(contract, json).is_some_and(|body| body.has_lines()),
     };
     let mut query = Vec::new();
     for parameter in json["parameters"].items().iter().map(|parameter| contract.resolve(parameter)) {
@@ -191,6 +205,9 @@ pub(crate) fn sample(contract: &ContractText, operation: &'static Operation, jso
         match parameter["in"].text() {
             "path" => sample.path = sample.path.replace(&format!("{{{name}}}"), &encoded),
             "query" if parameter["required"].is_true() => query.push(format!("{name}={encoded}")),
+            "header" if name == IDEMPOTENCY_KEY => {
+                sample.headers.push((name.to_owned(), EXAMPLE_IDEMPOTENCY_KEY.to_owned()));
+            }
             "header" if parameter["required"].is_true() => sample.headers.push((name.to_owned(), value)),
             _ => {}
         }
@@ -200,7 +217,7 @@ pub(crate) fn sample(contract: &ContractText, operation: &'static Operation, jso
     }
     if let Some(body) = contract.body(&json["requestBody"]) {
         sample.headers.push(("Content-Type".to_owned(), body.media_type.to_owned()));
-        sample.body = body.examples.first().map(|(_, example)| (*example).clone());
+        sample.body = body.example();
     }
     sample
 }

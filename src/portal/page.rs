@@ -3,6 +3,7 @@
 use askama::Template;
 
 use super::assets;
+use super::contract_text::ContractText;
 use super::markdown::Heading;
 use super::site::Site;
 
@@ -88,6 +89,12 @@ impl<'a> Frame<'a> {
             previous: None,
             next: None,
         }
+    }
+
+    /// Returns the contract that the page belongs to, unless it is the first one, whose title and version the header shows.
+    pub(crate) fn other_contract(&self) -> Option<&ContractText> {
+        let at = self.site.contract_at(self.path);
+        (at > 0).then(|| &self.site.contracts[at])
     }
 
     /// Returns the title of the browser's tab.
@@ -187,8 +194,8 @@ pub(crate) struct SearchPage<'a> {
 pub(crate) struct SearchResult<'a> {
     /// The title.
     pub title: &'a str,
-    /// The kind, such as `Operation`.
-    pub kind: &'a str,
+    /// The kind, such as `Operation`, and the API unless it is the first one.
+    pub label: String,
     /// The beginning of the text.
     pub text: String,
     /// The URL.

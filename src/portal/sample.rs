@@ -7,9 +7,10 @@
 //!   indented by two spaces, after ` \`: `-H "Authorization: Bearer $VARIABLE"`, `-H 'NAME: VALUE'` for each header in the order of the
 //!   JSON, and the body: `-d 'JSON'` with the pretty-printed JSON (two spaces), or `--data-raw 'TEXT'` if it is a string. In single
 //!   quotes, `'` is `'\''`.
+//!   With `stream`, `-N` is the first option.
 //! - Python: `requests.METHOD(...)` with one argument per line: the URL as a JSON string, `headers=`, `json=` with Python literals or
-//!   `data=` with a JSON string, and `timeout=30`. Literals are indented by four spaces per level, with a comma after each item; `{}`
-//!   and `[]` when empty.
+//!   `data=` with a JSON string for each line, and `timeout=30`. Literals are indented by four spaces per level, with a comma after each item; `{}`
+//!   and `[]` when empty. With `stream`, `stream=True` is the last argument, and each line is printed when it arrives.
 
 use std::fmt::Write;
 
@@ -30,6 +31,8 @@ pub(crate) struct Sample {
     pub variable: &'static str,
     /// The scope that the credential needs.
     pub scope: Option<&'static str>,
+    /// Whether the response consists of lines that are sent one after another.
+    pub is_stream: bool,
 }
 
 impl Sample {
@@ -42,13 +45,15 @@ impl Sample {
             ("headers", Json::Object(headers.collect())),
             ("body", self.body.clone().unwrap_or(Json::Null)),
             ("variable", Json::from(self.variable)),
+            ("stream", Json::Bool(self.is_stream)),
         ];
         Json::Object(fields.map(|(name, value)| (name.to_owned(), value)).into())
     }
 
     /// Returns the command for curl.
     pub(crate) fn curl(&self, base_url: &str) -> String {
-        let mut text = String::from("curl -sS --fail-with-body ");
+        let mut text = String::from(if self.is_stream { "curl -N " } else { "curl " });
+        text += "-sS --fail-with-body ";
         if self.method != "GET" {
             let _ = write!(text, "-X {} ", self.method);
         }
@@ -84,7 +89,8 @@ impl Sample {
         match &self.body {
             Some(Json::String(body)) => {
                 // `requests` encodes text as Latin-1, so bytes are sent.
-                let _ = writeln!(text, "    data={}.encode(),", quoted(body));
+                let lines: Vec<String> = body.split_inclusive('\n').map(quoted).collect();
+                let _ = writeln!(text, "    data=(\n        {}\n    ).encode(),", lines.join("\n        "));
             }
             Some(body) => {
                 text += "    json=";
@@ -93,8 +99,13 @@ impl Sample {
             }
             None => {}
         }
-        text +=
-            "    timeout=30,\n)\nprint(response.text)\nif response.status_code // 100 != 2:\n    sys.exit(1)";
+        text += "    timeout=30,\n";
+        text += if self.is_stream {
+            "    stream=True,\n)\nfor line in response.iter_lines():\n    print(line.decode(), flush=True)\n"
+        } else {
+            ")\nprint(response.text)\n"
+        };
+        text += "if response.status_code // 100 != 2:\n    sys.exit(1)";
         text
     }
 }
@@ -153,6 +164,7 @@ mod tests {
             body: serde_json::from_str(body).ok(),
             variable: "API_KEY",
             scope: None,
+            is_stream: false,
         }
     }
 
@@ -164,6 +176,21 @@ mod tests {
             "curl -sS --fail-with-body -X POST 'https://api.example.com/api/v1/students' \\\n  -H \"Authorization: Bearer $API_KEY\" \\\n  \
              -H 'Content-Type: application/json' \\\n  -d '{\n  \"name\": \"O'\\''Hara\"\n}'"
         );
+    }
+
+    #[test]
+    fn python_has_a_string_for_each_line() {
+        let python = sample(r#""{\"a\":1}\n{}\n""#).python("http://h");
+        let data = "    data=(\n        \"{\\\"a\\\":1}\\n\"\n        \"{}\\n\"\n    ).encode(),\n";
+        assert!(python.contains(data), "{python}");
+    }
+
+    #[test]
+    fn a_stream_is_printed_line_by_line() {
+        let sample = Sample { is_stream: true, ..sample("null") };
+        assert!(sample.curl("http://h").starts_with("curl -N -sS "));
+        let python = sample.python("http://h");
+        assert!(python.contains("    stream=True,\n)\nfor line in response.iter_lines():\n"), "{python}");
     }
 
     #[test]

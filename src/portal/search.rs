@@ -4,7 +4,7 @@ use askama::Template;
 use percent_encoding::percent_decode_str;
 use serde::Serialize;
 
-use super::block::{self, Block, FieldRow};
+use super::block::{Block, FieldRow};
 use super::contract_text::ContractText;
 use super::field::{describe, one_line};
 use super::json::Json;
@@ -20,8 +20,12 @@ const MAX_WORDS: usize = 10;
 const MAX_RESULTS: usize = 50;
 /// Maximum number of similar pages on the page of status 404.
 const MAX_SIMILAR: usize = 8;
-/// Maximum number of characters of the text of an entry.
+/// Maximum number of characters of the text of a page or section.
+const MAX_SECTION: usize = 2_500;
+/// Maximum number of characters of the text of any other entry.
 const MAX_TEXT: usize = 300;
+/// The tags within words. All others separate words.
+const INLINE_TAGS: [&str; 6] = ["a", "code", "del", "em", "strong", "wbr"];
 
 /// A document of the index.
 #[derive(Debug, Serialize)]
@@ -29,9 +33,23 @@ pub(crate) struct Entry {
     id: usize,
     title: String,
     kind: &'static str,
+    /// The API, unless it is the first one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    api: Option<&'static str>,
     text: String,
     /// The URL, with prefix.
     url: String,
+}
+
+impl Entry {
+    fn result(&self) -> SearchResult<'_> {
+        SearchResult {
+            title: &self.title,
+            label: self.api.map_or_else(|| self.kind.to_owned(), |api| format!("{}, {api}", self.kind)),
+            text: self.text.chars().take(160).collect(),
+            url: self.url.clone(),
+        }
+    }
 }
 
 /// Returns the documents of the index as JSON.
@@ -67,8 +85,14 @@ struct Index<'a> {
 
 impl Index<'_> {
     fn add(&mut self, title: String, kind: &'static str, text: &str, path: &str) {
-        let text = one_line(text).replace(['`', '*'], "").chars().take(MAX_TEXT).collect();
-        self.entries.push(Entry { id: self.entries.len(), title, kind, text, url: self.site.url(path) });
+        let max_text = if matches!(kind, "Page" | "Section") { MAX_SECTION } else { MAX_TEXT };
+        let text = one_line(text).replace(['`', '*'], "").chars().take(max_text).collect();
+        let contract = self.site.contract_at(path.split('#').next().unwrap_or_default());
+        let api = self.site.contracts[contract].contract.title;
+        // The name of the API in titles would make its pages the answers to words such as "API key".
+        let title = title.strip_prefix(&format!("{api}: ")).map(str::to_owned).unwrap_or(title);
+        let api = (contract > 0 && !title.contains(api)).then_some(api);
+        self.entries.push(Entry { id: self.entries.len(), title, kind, api, text, url: self.site.url(path) });
     }
 
     fn add_page(&mut self, page: &Page) {
@@ -95,20 +119,26 @@ impl Index<'_> {
 
     /// Adds the page of a text, and its sections.
     fn add_text(&mut self, page: &Page) {
-        self.add(page.title.clone(), "Page", &page.summary, &page.path);
-        let site = self.site;
-        let rendered = block::html(&site.blocks(page), &site.references, &site.prefix, &site.base_url);
-        for (at, heading) in rendered.headings.iter().enumerate() {
-            let start = format!("id=\"{}\">", heading.id);
-            let end = rendered.headings.get(at + 1).map(|next| format!("id=\"{}\">", next.id));
-            let section = rendered.html.split_once(&start).map_or("", |(_, rest)| rest);
-            let section =
-                end.and_then(|end| section.split_once(&end)).map_or(section, |(section, _)| section);
+        let rendered = self.site.rendered(page);
+        let mut rest = &*rendered.html;
+        let mut texts = Vec::new();
+        for heading in &rendered.headings {
+            let start = format!("<h{} id=\"{}\">", heading.level, heading.id);
+            let (before, after) = rest.split_once(&start).unwrap_or((rest, ""));
+            texts.push(without_tags(before));
+            rest = after;
+        }
+        texts.push(without_tags(rest));
+        // The cards of a list are entries of their own.
+        let is_list = rendered.html.contains("<ul class=\"cards\">");
+        let introduction = if is_list { &page.summary } else { &texts[0] };
+        self.add(page.title.clone(), "Page", introduction, &page.path);
+        for (heading, text) in rendered.headings.iter().zip(&texts[1..]) {
             let is_code = page.source == PageSource::Errors && heading.level == 3;
             let kind = if is_code { "Error code" } else { "Section" };
             let title =
                 if is_code { heading.text.clone() } else { format!("{}: {}", page.title, heading.text) };
-            self.add(title, kind, &without_tags(section), &format!("{}#{}", page.path, heading.id));
+            self.add(title, kind, text, &format!("{}#{}", page.path, heading.id));
         }
     }
 
@@ -161,15 +191,17 @@ fn is_table_of(block: &Block, expected: &str) -> bool {
     matches!(block, Block::Fields { label, .. } if *label == expected)
 }
 
-/// Returns the text of HTML that this crate has rendered.
+/// Returns the text of HTML that this crate has rendered, without code blocks.
 fn without_tags(html: &str) -> String {
+    let parts = html.split("<pre").map(|part| part.split_once("</pre>").map_or(part, |(_, after)| after));
     let mut text = String::new();
-    // Stops soon after the limit, since most sections are much longer.
-    for part in html.split('<').take(MAX_TEXT) {
-        text += part.split_once('>').map_or(part, |(_, text)| text);
-        if text.len() > 2 * MAX_TEXT {
-            break;
+    for part in parts.flat_map(|part| part.split('<')) {
+        let (tag, after) = part.split_once('>').unwrap_or(("a", part));
+        let name = tag.trim_start_matches('/').split(' ').next().unwrap_or_default();
+        if !INLINE_TAGS.contains(&name) {
+            text.push(' ');
         }
+        text += after;
     }
     text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&")
 }
@@ -180,13 +212,13 @@ pub(crate) fn page(site: &Site, query: &str) -> String {
         query.split('&').find_map(|pair| pair.strip_prefix("q=")).unwrap_or_default().replace('+', " ");
     let text: String = percent_decode_str(&value).decode_utf8_lossy().chars().take(MAX_QUERY).collect();
     let text = text.trim();
-    let results = find(site, text);
+    let results = find(site, text, |_| true);
     let message = match (text.is_empty(), results.len()) {
         (true, _) => {
             "Enter a word to search for: a topic, an operation, a field, an event type or an error code."
                 .to_owned()
         }
-        (_, 0) => format!("Nothing contains all words of \u{201c}{text}\u{201d}."),
+        (_, 0) => format!("Nothing contains a word of \u{201c}{text}\u{201d}."),
         (_, MAX_RESULTS) => format!("The first {MAX_RESULTS} results for \u{201c}{text}\u{201d}."),
         (_, 1) => format!("1 result for \u{201c}{text}\u{201d}."),
         (_, count) => format!("{count} results for \u{201c}{text}\u{201d}."),
@@ -199,14 +231,16 @@ pub(crate) fn page(site: &Site, query: &str) -> String {
 pub(crate) fn not_found(site: &Site, path: &str) -> String {
     let last = path.trim_end_matches(".md").rsplit('/').next().unwrap_or_default();
     let words = percent_decode_str(last).decode_utf8_lossy().replace(['-', '_'], " ");
-    let mut results = find(site, &words.chars().take(MAX_QUERY).collect::<String>());
-    results.retain(|result| PAGES.contains(&result.kind));
+    let mut results =
+        find(site, &words.chars().take(MAX_QUERY).collect::<String>(), |entry| PAGES.contains(&entry.kind));
     results.truncate(MAX_SIMILAR);
     let message = if results.is_empty() {
-        "There is no page at this address. Use the search or the navigation.".to_owned()
+        results = guides(site);
+        "There is no page at this address. Search for it in the field above, or begin with one of the guides:"
     } else {
-        "There is no page at this address. These pages are similar:".to_owned()
+        "There is no page at this address. Search for it in the field above. These pages are similar:"
     };
+    let message = message.to_owned();
     let frame = Frame { is_found: false, ..Frame::new(site, "Page not found", path) };
     render(SearchPage { frame, message, results })
 }
@@ -217,34 +251,84 @@ const KINDS: [&str; 5] = ["Page", "Operation", "Event", "Error code", "Section"]
 /// The kinds of results that are pages, not parts of one.
 const PAGES: [&str; 4] = ["Page", "Operation", "Event", "Object"];
 
-/// Returns the entries that contain all words: first those with all words in the title, then by kind.
-fn find<'a>(site: &'a Site, text: &str) -> Vec<SearchResult<'a>> {
+/// Returns whether a text matches the words of a query.
+type Matcher = fn(&str, &[&str]) -> bool;
+
+/// Attempts to find something, as in the suggestions: all words, all words with a typing error, any word.
+const ATTEMPTS: [Matcher; 3] = [
+    |text, words| words.iter().all(|word| text.contains(word)),
+    |text, words| words.iter().all(|word| contains_similar(text, word)),
+    |text, words| words.iter().any(|word| text.contains(word)),
+];
+
+/// Returns whether a text contains a word, or one that differs from it by a typing error.
+fn contains_similar(text: &str, word: &str) -> bool {
+    let length = word.chars().count();
+    // A fifth of longer words, as in the suggestions.
+    let max_errors = if length > 4 { (length + 2) / 5 } else { 0 };
+    let mut others = text.split(|character: char| !character.is_alphanumeric() && character != '_');
+    let is_similar = |other: &str| {
+        other.len().abs_diff(word.len()) <= max_errors && strsim::osa_distance(other, word) <= max_errors
+    };
+    text.contains(word) || (max_errors > 0 && others.any(is_similar))
+}
+
+/// Returns the selected entries that match a query: first those whose title matches, then by kind.
+fn find<'a>(site: &'a Site, text: &str, is_selected: fn(&Entry) -> bool) -> Vec<SearchResult<'a>> {
     let text = text.to_lowercase();
     let words: Vec<&str> = text.split_whitespace().take(MAX_WORDS).collect();
     if words.is_empty() {
         return Vec::new();
     }
-    let contains_all = |text: &str| words.iter().all(|word| text.contains(word));
-    let mut found: Vec<(bool, &Entry)> = Vec::new();
-    for entry in site.search() {
-        let title = entry.title.to_lowercase();
-        if contains_all(&title) {
-            found.push((false, entry));
-        } else if contains_all(&format!("{title} {}", entry.text.to_lowercase())) {
-            found.push((true, entry));
+    let rank = |kind: &str| KINDS.iter().position(|other| *other == kind).unwrap_or(KINDS.len());
+    for matches in ATTEMPTS {
+        let mut found: Vec<(bool, &Entry)> = Vec::new();
+        for entry in site.search().iter().filter(|entry| is_selected(entry)) {
+            let title = entry.title.to_lowercase();
+            if matches(&title, &words) {
+                found.push((false, entry));
+            } else if matches(&format!("{title} {}", entry.text.to_lowercase()), &words) {
+                found.push((true, entry));
+            }
+        }
+        found.sort_by_key(|(only_in_text, entry)| (*only_in_text, rank(entry.kind)));
+        if !found.is_empty() {
+            return found.into_iter().take(MAX_RESULTS).map(|(_, entry)| entry.result()).collect();
         }
     }
-    let rank = |kind: &str| KINDS.iter().position(|other| *other == kind).unwrap_or(KINDS.len());
-    found.sort_by_key(|(only_in_text, entry)| (*only_in_text, rank(entry.kind)));
-    let results = found.into_iter().take(MAX_RESULTS).map(|(_, entry)| SearchResult {
-        title: &entry.title,
-        kind: entry.kind,
-        text: entry.text.chars().take(160).collect(),
-        url: entry.url.clone(),
-    });
-    results.collect()
+    Vec::new()
+}
+
+/// Returns the guides.
+fn guides<'a>(site: &'a Site) -> Vec<SearchResult<'a>> {
+    let guides = site.pages.iter().filter(|page| page.source.is_guide());
+    let result = |page: &'a Page| SearchResult {
+        title: &page.title,
+        label: "Page".to_owned(),
+        text: page.summary.clone(),
+        url: site.url(&page.path),
+    };
+    guides.map(result).collect()
 }
 
 fn render(page: SearchPage<'_>) -> String {
     page.render().unwrap_or_else(|error| unreachable!("a template writes to memory: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_separate_words() {
+        let html = "<tr><th>Document</th><th>For</th></tr><p>a <code>b</code>s<em>x</em></p><pre>d</pre><p>&lt;c</p>";
+        assert_eq!(one_line(&without_tags(html)), "Document For a bsx <c");
+    }
+
+    #[test]
+    fn a_word_is_found_despite_a_typing_error() {
+        assert!(contains_similar("lists use cursors", "cursros") && contains_similar("a b_c", "b_c"));
+        assert!(contains_similar("pagination", "pagniation") && contains_similar("unauthorized", "author"));
+        assert!(!contains_similar("lists use cursors", "courses") && !contains_similar("list", "lost"));
+    }
 }

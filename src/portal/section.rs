@@ -4,6 +4,9 @@ use super::block::Block;
 use super::contract_text::ContractText;
 use super::sample::Sample;
 
+/// How keys and tokens begin, by the variables of samples.
+const SECRETS: [(&str, &str); 2] = [("API_KEY", "svc_live_..."), ("PLATFORM_TOKEN", "svc_plat_...")];
+
 /// The one form of a request with curl in descriptions that pages show in several languages: the part before the path.
 const PLAIN_REQUEST: &str = "curl -H \"Authorization: Bearer $API_KEY\" \"$BASE_URL";
 
@@ -49,12 +52,18 @@ fn is_sentence(paragraph: &str) -> bool {
     paragraph.starts_with(is_word) && !paragraph.starts_with("```") && !paragraph.trim_end().ends_with(':')
 }
 
-/// Returns the parts of a section's page.
-pub(crate) fn blocks(contract: &ContractText, heading: &str) -> Vec<Block> {
+/// Returns the parts of a section's page. The variables of samples are set before the first sample.
+pub(crate) fn blocks(contract: &ContractText, heading: &str, base_url: &str) -> Vec<Block> {
     let lines: Vec<&str> = text(contract, heading).lines().collect();
     let (mut blocks, mut markdown) = (Vec::new(), String::new());
-    let (mut at, mut in_code) = (0, false);
+    let (mut at, mut in_code, mut is_set) = (0, false, false);
     while let Some(line) = lines.get(at) {
+        if !in_code && !is_set && is_request(contract, &lines[at..]) {
+            let has_base_url =
+                lines.iter().any(|line| line.contains("BASE_URL") && !line.starts_with(PLAIN_REQUEST));
+            markdown += &exports(contract.variable, base_url, has_base_url);
+            is_set = true;
+        }
         if let Some(sample) = plain_request(contract, &lines[at..]) {
             blocks.push(Block::Text(std::mem::take(&mut markdown)));
             blocks.push(Block::Sample(sample));
@@ -72,6 +81,20 @@ pub(crate) fn blocks(contract: &ContractText, heading: &str) -> Vec<Block> {
     blocks
 }
 
+/// Returns whether a code block with the credential begins here.
+fn is_request(contract: &ContractText, lines: &[&str]) -> bool {
+    let [first, rest @ ..] = lines else { return false };
+    let mut code = rest.iter().take_while(|line| !line.starts_with("```"));
+    first.starts_with("```") && code.any(|line| line.contains(contract.variable))
+}
+
+/// Returns the code block that sets the variables of the samples.
+pub(crate) fn exports(variable: &str, base_url: &str, has_base_url: bool) -> String {
+    let secret = SECRETS.into_iter().find_map(|(name, secret)| (name == variable).then_some(secret));
+    let base_url = if has_base_url { format!("export BASE_URL={base_url}\n") } else { String::new() };
+    format!("```sh\nexport {variable}={}\n{base_url}```\n\n", secret.unwrap_or_default())
+}
+
 /// Returns the sample of a code block that consists of one plain request.
 fn plain_request(contract: &ContractText, lines: &[&str]) -> Option<Sample> {
     let ["```sh", request, "```", ..] = lines else { return None };
@@ -86,11 +109,13 @@ fn plain_request(contract: &ContractText, lines: &[&str]) -> Option<Sample> {
         body: None,
         variable: contract.variable,
         scope: operation.scope,
+        is_stream: false,
     })
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::contract_text::for_tests;
     use super::*;
 
     #[test]
@@ -99,6 +124,18 @@ mod tests {
             assert!(!is_sentence(paragraph), "{paragraph}");
         }
         assert!(is_sentence("Requests are limited."));
+    }
+
+    #[test]
+    fn variables_are_set_before_the_first_sample() {
+        let contract = for_tests(
+            "v1",
+            r###"{"info":{"description":"## A\n\n```json\n{}\n```\n\n```sh\ncurl -H \"Authorization: Bearer $API_KEY\" \"$BASE_URL/a\"\n```\n\n```sh\ncurl $API_KEY $BASE_URL\n```\n"}}"###,
+        );
+        let blocks = blocks(&contract, "A", "http://h");
+        let [Block::Text(text)] = &blocks[..] else { panic!("one text") };
+        let exports = "```json\n{}\n```\n\n```sh\nexport API_KEY=svc_live_...\nexport BASE_URL=http://h\n```\n\n```sh\ncurl -H";
+        assert!(text.starts_with(exports) && text.matches("export ").count() == 2, "{text}");
     }
 
     #[test]

@@ -38,8 +38,8 @@ pub(crate) struct Site {
     pub navigation: Vec<navigation::Group>,
     /// The paths of the contract documents.
     pub downloads: Vec<String>,
-    /// What code spans link to.
-    pub references: References,
+    /// What code spans link to, for the pages of each contract.
+    pub references: Vec<References>,
     /// The positions of the pages, by path.
     index: HashMap<String, usize>,
     search: OnceLock<Vec<search::Entry>>,
@@ -54,12 +54,14 @@ const FILES: [(&str, &str, FileGenerator); 5] = [
     ("/docs/search.json", "application/json", search::json),
     ("/docs/changelog.atom", "application/atom+xml; charset=utf-8", feed::atom),
     ("/docs/webhooks/vectors.json", "application/json", |_| source::VECTORS.to_owned()),
-    ("/llms.txt", MARKDOWN, llms::index),
-    ("/llms-full.txt", MARKDOWN, llms::full),
+    ("/llms.txt", TEXT, llms::index),
+    ("/llms-full.txt", TEXT, llms::full),
 ];
 
-/// The media type of pages as Markdown. Browsers show it, unlike `text/markdown`.
-const MARKDOWN: &str = "text/plain; charset=utf-8";
+/// The media type of pages as Markdown.
+const MARKDOWN: &str = "text/markdown; charset=utf-8";
+/// The media type of the lists for language models.
+const TEXT: &str = "text/plain; charset=utf-8";
 
 /// A page.
 pub(crate) struct Page {
@@ -121,7 +123,7 @@ impl Site {
             downloads: downloads.map(|file| format!("/openapi/{file}")).collect(),
             pages: Vec::new(),
             navigation: Vec::new(),
-            references: References::default(),
+            references: Vec::new(),
             index: HashMap::new(),
             search: OnceLock::new(),
             files: Default::default(),
@@ -135,9 +137,27 @@ impl Site {
             }
         }
         site.navigation = navigation::groups(&site.contracts, &site.pages);
-        let paths = site.pages.iter().map(|page| &page.path).chain(&site.downloads);
-        site.references = References::new(&site.contracts, source::error_codes(), paths);
+        let references = |own| {
+            let paths = site.pages.iter().map(|page| &page.path).chain(&site.downloads);
+            References::new(&site.contracts, own, source::error_codes(), paths)
+        };
+        site.references = (0..site.contracts.len()).map(references).collect();
         site
+    }
+
+    /// Returns the position of the contract that a page belongs to. Pages of no other contract belong to the first one.
+    pub(crate) fn contract_at(&self, path: &str) -> usize {
+        let is_in = |folder: &str| {
+            path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let found = self.contracts.iter().rposition(|text| is_in(&text.folder) || is_in(&text.reference));
+        found.unwrap_or_default()
+    }
+
+    /// Returns a page as HTML, without the frame.
+    pub(crate) fn rendered(&self, page: &Page) -> block::RenderedPage {
+        let contract = self.contract_at(&page.path);
+        block::html(&self.blocks(page), &self.references, contract, &self.prefix, &self.base_url)
     }
 
     /// Returns the URL of a path of this server.
@@ -194,8 +214,7 @@ impl Site {
     }
 
     fn html(&self, page: &Page) -> String {
-        let blocks = self.blocks(page);
-        let rendered = block::html(&blocks, &self.references, &self.prefix, &self.base_url);
+        let rendered = self.rendered(page);
         let at = self.index[&page.path];
         let frame = Frame {
             summary: &page.summary,

@@ -39,6 +39,13 @@ pub(crate) enum PageSource {
     Changelog,
 }
 
+impl PageSource {
+    /// Returns whether the page is a guide of the first contract, or one for operators.
+    pub(crate) fn is_guide(&self) -> bool {
+        matches!(self, Self::Section { contract: 0, .. } | Self::Errors | Self::Guide(_))
+    }
+}
+
 /// A guide in a file of its own, with the code samples that tests execute.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Guide {
@@ -78,7 +85,7 @@ static PLATFORM: Guide = Guide {
 static NEW_VERSIONS: Guide = Guide {
     path: "/docs/new-versions",
     title: "New versions",
-    summary: "How a new version of the API is introduced: timeline, headers, brownouts, and which keys are concerned.",
+    summary: "How a new version of the API is introduced: timeline, headers, brownouts, and which keys are affected.",
     text: include_str!("guides/new-versions.md"),
     samples: &[],
 };
@@ -88,6 +95,15 @@ static GUIDES: [&Guide; 3] = [&NEW_VERSIONS, &WEBHOOKS, &PLATFORM];
 
 const ERRORS: &str = include_str!("guides/errors.md");
 const CLIENTS: &str = include_str!("guides/clients.md");
+
+/// What to do after the first request.
+const NEXT_STEPS: &str = "\
+## Your first event
+
+1. Create a student with `createStudent`. The key needs the scope `write:students`.
+2. Enroll the student in a course of the list with `createEnrollment`. The key needs the scope `write:enrollments`.
+3. Receive the event `enrollment.created`: create a webhook as described in [Webhooks](/docs/webhooks), or have events sent to your \
+laptop with [`creator-api listen`](/docs/webhooks#listen). A key with the scope `read:events` can also read them with `listEvents`.";
 
 /// The results of `cargo xtask clients`.
 const CLIENTS_TABLE: &str = include_str!("../../openapi/clients/table.md");
@@ -189,9 +205,11 @@ pub(crate) fn blocks(site: &Site, page: &Page) -> Vec<Block> {
     let contract = |at: &usize| &site.contracts[*at];
     match &page.source {
         PageSource::Home => home(site),
-        PageSource::Section { contract: at, heading } => section::blocks(contract(at), heading),
+        PageSource::Section { contract: at, heading } => {
+            section::blocks(contract(at), heading, &site.base_url)
+        }
         PageSource::Errors => {
-            let mut blocks = section::blocks(&site.contracts[0], "Errors");
+            let mut blocks = section::blocks(&site.contracts[0], "Errors", &site.base_url);
             blocks.push(Block::Text(ERRORS.to_owned()));
             blocks
         }
@@ -223,9 +241,11 @@ fn home(site: &Site) -> Vec<Block> {
     if let Some((operation, json)) = list {
         let steps = format!(
             "## Your first request\n\nThe base URL of this server is `{}`. Requests and responses are JSON.\n\n1. Create an API key in \
-             the dashboard, at `/dashboard/developer`, and store it in the environment variable `API_KEY`. `creator-api demo` prints \
-             a key.\n2. Send a request:",
-            site.base_url
+             the dashboard, at `/dashboard/developer`, with the scope `{}`, and store it in an environment variable. `creator-api \
+             demo` prints a key with all scopes.\n2. Send a request:\n\n{}",
+            site.base_url,
+            operation.scope.unwrap_or_default(),
+            section::exports(first.variable, &site.base_url, false),
         );
         blocks.push(Block::Text(steps));
         let mut sample = operation::sample(first, operation, json);
@@ -235,6 +255,7 @@ fn home(site: &Site) -> Vec<Block> {
         blocks.extend(
             response.map(|(_, example)| Block::Text(format!("The response looks like this:\n\n{example}"))),
         );
+        blocks.push(Block::Text(NEXT_STEPS.to_owned()));
     }
     blocks.push(Block::Text("## Where to go from here".to_owned()));
     let card = |path: &str, title: &str, text: &str| Card {

@@ -1,4 +1,4 @@
-// Generated from openapi/v1.yaml (sha256 24942b5fb20cc8367b5e78a76462733988869cc2aaaea016448456dfb5ccf6c5), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/v1.yaml (sha256 0407f22c6e2ca5b84a29df515d420ce1a2966477b20c965b8a31e89c6023a115), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `courses`.
 

@@ -1,4 +1,4 @@
-// Generated from openapi/v1.yaml (sha256 24942b5fb20cc8367b5e78a76462733988869cc2aaaea016448456dfb5ccf6c5), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/v1.yaml (sha256 0407f22c6e2ca5b84a29df515d420ce1a2966477b20c965b8a31e89c6023a115), do not edit. Run `cargo xtask codegen`.
 
 //! The operations of `students`.
 
@@ -21,7 +21,7 @@ pub trait Students: Service {
     ) -> impl Future<Output = Result<ListStudentsResponse, Self::Error>> + Send;
     /// Create a student
     ///
-    /// Creates a student in the workspace and sends `student.created`. The email must be unique in the workspace; an email that is already in use, in any spelling, returns 422 for `/email`. The new student has no enrollments; to create one, use `createEnrollment`.
+    /// Creates a student in the workspace and sends `student.created`. The email must be unique in the workspace; an email that is already in use, ignoring case, returns 422 for `/email`. The new student has no enrollments; to create one, use `createEnrollment`.
     fn create_student(
         &self,
         call: Call<Self::Caller>,
@@ -54,7 +54,7 @@ pub struct ListStudentsRequest {
     pub updated_after: Option<Timestamp>,
     /// Only items with `updated_at` before this time.
     pub updated_before: Option<Timestamp>,
-    /// Only the student with this email, in any spelling. The whole address is compared, as described at `Email`.
+    /// Only the student with this email, ignoring case. The whole address is compared, as described at `Email`.
     pub email: Option<String>,
     /// Only students with this `external_id`. Exact match.
     pub external_id: Option<String>,

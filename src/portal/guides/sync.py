@@ -1,6 +1,6 @@
 """Keeps creator-api up to date with a platform, and the platform with creator-api. Only the standard library.
 
-Run: API_URL=http://127.0.0.1:8080 PLATFORM_TOKEN=svc_plat_... python3 sync.py changes.ndjson
+Run: BASE_URL=http://127.0.0.1:8080 PLATFORM_TOKEN=svc_plat_... python3 sync.py changes.ndjson
 """
 
 import http.client
@@ -14,7 +14,7 @@ import time
 import urllib.error
 import urllib.request
 
-API = os.environ["API_URL"] + "/platform/v1"
+API = os.environ["BASE_URL"] + "/platform/v1"
 AUTH = {"Authorization": "Bearer " + os.environ["PLATFORM_TOKEN"]}
 OUTBOX = pathlib.Path(sys.argv[1])  # your platform appends one change per line, in the order of its commits
 STATE = pathlib.Path("sync-state.json")  # in production: rows of your database

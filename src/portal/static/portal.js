@@ -64,7 +64,8 @@ const drawer = document.getElementById("navigation-drawer");
 const navigation = drawer?.closest("nav");
 /** Scrolls the navigation, not the page, to the link of this page. */
 function showCurrentLink() {
-  const link = navigation?.querySelector(".groups [aria-current]");
+  const links = navigation?.querySelectorAll(".groups [aria-current]") ?? [];
+  const link = [...links].find((link) => !link.closest("details:not([open])"));
   if (!link) return;
   const middle = navigation.getBoundingClientRect().top + navigation.clientHeight / 2;
   navigation.scrollTop += link.getBoundingClientRect().top - middle;

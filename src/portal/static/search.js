@@ -35,7 +35,7 @@ function load() {
   index ??= Promise.all([importMiniSearch(), fetchDocuments()]).then(([MiniSearch, documents]) => {
     const created = new MiniSearch({
       fields: ["title", "text"],
-      storeFields: ["title", "kind", "text", "url"],
+      storeFields: ["title", "kind", "api", "text", "url"],
       tokenize: words,
       searchOptions: {
         tokenize: (text) => queryWords(text).slice(0, 10),
@@ -85,9 +85,9 @@ function close() {
   active = -1;
 }
 
-function option({ title, kind, text, url }, number) {
+function option({ title, kind, api, text, url }, number) {
   const link = element("a", { role: "option", id: `search-${number}`, href: url, tabindex: "-1", "aria-selected": "false" });
-  link.append(element("span", { class: "found-title" }, title), element("span", { class: "badge" }, kind));
+  link.append(element("span", { class: "found-title" }, title), element("span", { class: "badge" }, api ? `${kind}, ${api}` : kind));
   if (text) link.append(element("span", { class: "found-text" }, text.slice(0, 120)));
   return link;
 }

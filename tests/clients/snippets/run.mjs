@@ -30,8 +30,9 @@ async function operations() {
   for (const contract of ["v1", "platform-v1"]) {
     const { paths } = JSON.parse(await text(`/openapi/${contract}.json`));
     for (const [path, item] of Object.entries(paths)) {
-      for (const [method, { operationId }] of Object.entries(item)) {
-        if (operationId) found.push({ id: operationId, method: method.toUpperCase(), pattern: pathPattern(path) });
+      for (const [method, { operationId, requestBody }] of Object.entries(item)) {
+        const hasBody = requestBody?.required ?? false;
+        if (operationId) found.push({ id: operationId, method: method.toUpperCase(), pattern: pathPattern(path), hasBody });
       }
     }
   }
@@ -73,6 +74,13 @@ const rows = [...samples.values()].map(({ page, sample }) => {
   return { name: `${operation?.id ?? "?"} (${page})`, id: operation?.id, sample, results: {} };
 });
 const failures = known.filter(({ id }) => !rows.some((row) => row.id === id)).map(({ id }) => `${id} has no sample`);
+for (const { name, sample } of rows.filter(({ id }) => known.some((operation) => operation.id === id && operation.hasBody))) {
+  const request = sampleRequest(sample, BASE_URL);
+  for (const { id: language } of LANGUAGES) {
+    const hasBody = request.body && snippet(language, request) !== snippet(language, { ...request, body: null });
+    if (!hasBody) failures.push(`${name} in ${language} has no body`);
+  }
+}
 const tasks = rows.flatMap((row, number) => LANGUAGES.map((language) => ({ row, number, language })));
 const run = Date.now().toString(36);
 async function work() {

@@ -12,11 +12,18 @@ const SECRET = "svc_live_'$HOME\"\\";
 
 let server;
 let received;
+/** Resolves when a program has printed the first line of a stream. */
+let lineIsPrinted;
 before(async () => {
   server = createServer(async (incoming, response) => {
     const parts = [];
     for await (const part of incoming) parts.push(part);
     received = { method: incoming.method, url: incoming.url, headers: incoming.headers, body: Buffer.concat(parts).toString() };
+    if (incoming.url === "/stream") {
+      response.write('{"line": 1}\n');
+      await lineIsPrinted;
+      return response.end('{"line": 2}\n');
+    }
     response.writeHead(Number(incoming.headers["x-status"] ?? 200)).end("the body é");
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -55,6 +62,19 @@ for (const language of LANGUAGES) {
     const { code, output } = await runProgram(language, { method: "GET", url: url("/"), headers: { "X-Status": "422" } });
     assert.notEqual(code, 0, output);
     assert.match(output, /the body é/);
+  });
+
+  test(`${language.name} prints the lines of a stream when they arrive`, { timeout: 60_000 }, async () => {
+    let resolve;
+    lineIsPrinted = new Promise((resolved) => (resolve = resolved));
+    const onOutput = (output) => output.includes('"line": 1') && resolve();
+    const { code, output } = await runProgram(language, { method: "GET", url: url("/stream"), stream: true }, {}, { onOutput });
+    assert.equal(code, 0, output);
+    assert.match(output, /"line": 1}\n\{"line": 2/);
+    const failing = { method: "GET", url: url("/"), headers: { "X-Status": "422" }, stream: true };
+    const failed = await runProgram(language, failing);
+    assert.notEqual(failed.code, 0, failed.output);
+    assert.match(failed.output, /the body é/);
   });
 
   test(`${language.name} contains the key only if the reader asks for it`, async () => {

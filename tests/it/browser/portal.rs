@@ -237,7 +237,7 @@ async fn pages_are_printed_in_light_colors_without_navigation() {
 async fn code_and_pages_are_copied_with_a_click() {
     let app = TestApp::start().await;
     let window = Window::open(&app).await;
-    window.open_page("/docs/pagination", "Copy page as Markdown").await;
+    window.open_page("/docs/rate-limits", "Copy page as Markdown").await;
     for name in ["clipboard-read", "clipboard-write"] {
         window.grant_permission(name).await;
     }
@@ -245,7 +245,7 @@ async fn code_and_pages_are_copied_with_a_click() {
     window.click("Copy page as Markdown").await;
     window.wait_for_text("Copied").await;
     let copied = window.run_async(read, Vec::new()).await;
-    let markdown = app.get("/docs/pagination.md").await.assert_status(200);
+    let markdown = app.get("/docs/rate-limits.md").await.assert_status(200);
     assert_eq!(copied, String::from_utf8(markdown.body).expect("UTF-8").as_str());
     window.click("Copy the code").await;
     window.find("//button[@aria-label='Copied']").await;

@@ -35,7 +35,7 @@ async fn a_platform_that_follows_the_guide_is_connected() {
     let folder = tempfile::tempdir().expect("a folder");
     let command = |name: &str| {
         let mut command = Command::new(name);
-        command.current_dir(folder.path()).env("API_URL", &server.base_url);
+        command.current_dir(folder.path()).env("BASE_URL", &server.base_url);
         command.env("PLATFORM_TOKEN", token.trim()).kill_on_drop(true);
         command.stdin(Stdio::null()).stdout(Stdio::piped());
         command
@@ -117,7 +117,7 @@ async fn the_service_sends_lines_without_a_result_again() {
     let address = listener.local_addr().expect("an address");
     let mut command = Command::new("python3");
     command.args(["sync.py", "changes.ndjson"]).current_dir(folder.path()).kill_on_drop(true);
-    command.env("API_URL", format!("http://{address}")).env("PLATFORM_TOKEN", "x").stderr(Stdio::null());
+    command.env("BASE_URL", format!("http://{address}")).env("PLATFORM_TOKEN", "x").stderr(Stdio::null());
     let Ok(mut sync) = command.spawn() else {
         return skip("python3 is not installed");
     };

@@ -12,8 +12,11 @@ use crate::support::TestApp;
 fn words_of_html(html: &str) -> Vec<String> {
     let (_, content) = html.split_once("<article class=\"prose\">").expect("the content begins");
     let (content, _) = content.split_once("</article>").expect("the content ends");
+    // The Markdown needs no table of contents.
+    let contents = Regex::new("(?s)<details class=\"contents-below\">.*?</details>").expect("a pattern");
+    let content = contents.replace(content, "");
     let tag = Regex::new("<[^>]*>").expect("a pattern");
-    words(&unescape(&tag.replace_all(content, " ")))
+    words(&unescape(&tag.replace_all(&content, " ")))
 }
 
 /// Returns the words of Markdown.
@@ -53,6 +56,58 @@ async fn every_page_says_the_same_as_html_and_as_markdown() {
         assert_eq!(html.len(), markdown.len(), "{path}");
         assert!(html.len() > 10, "{path} is empty");
     }
+}
+
+#[tokio::test]
+async fn a_change_shows_all_kinds_and_only_the_fields_that_they_share() {
+    let app = TestApp::start().await;
+    let contract: serde_json::Value =
+        serde_json::from_str(api::platform::generated::document::JSON).expect("JSON");
+    let row = Regex::new("<tr id=\"(?:field|body)-([^\"]*)\"").expect("a pattern");
+    for path in ["/docs/platform/objects/Change", "/docs/platform/operations/importChanges"] {
+        let page = text(&app, path).await;
+        let mapping = &contract["components"]["schemas"]["Change"]["discriminator"]["mapping"];
+        for (value, target) in mapping.as_object().expect("a mapping") {
+            let object = target.as_str().expect("a reference").rsplit('/').next().expect("a name");
+            let link = format!("<a href=\"/docs/platform/objects/{object}\"><code>{value}</code></a>");
+            assert!(page.contains(&link), "{path}: {value}");
+        }
+        let fields: Vec<&str> =
+            row.captures_iter(&page).map(|row| row.get(1).expect("an id").as_str()).collect();
+        assert_eq!(fields, ["change", "id", "workspace", "at", "data"], "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_page_shows_its_api_with_the_version() {
+    let app = TestApp::start().await;
+    let own = text(&app, "/docs/operations/listCourses").await;
+    assert!(own.contains("<span class=\"version\"") && !own.contains("class=\"api\""));
+    for path in ["/docs/platform", "/docs/platform/operations/listEvents", "/docs/reference/platform"] {
+        let page = text(&app, path).await;
+        let (before, _) = page.split_once("<h1>").expect("a heading");
+        assert!(before.contains("<p class=\"api\">Platform API 1."), "{path}");
+        assert!(!page.contains("class=\"version\""), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn pages_set_variables_before_they_use_them() {
+    let app = TestApp::start().await;
+    let variable = Regex::new(r#"\$([A-Z]+_[A-Z_]+)|environ\["([A-Z_]+)"\]"#).expect("a pattern");
+    let is_guide = |path: &String| !path.contains("/operations/");
+    let mut count = 0;
+    for path in page_paths(&app).await.into_iter().filter(is_guide) {
+        let twin = if path == "/docs" { "/docs/index".to_owned() } else { path };
+        let page = text(&app, &format!("{twin}.md")).await;
+        for used in variable.captures_iter(&page) {
+            let name = used.get(1).or(used.get(2)).expect("a name").as_str();
+            let at = used.get(0).expect("a match").start();
+            assert!(page[..at].contains(&format!("{name}=")), "{twin} does not set {name}");
+            count += 1;
+        }
+    }
+    assert!(count > 10, "{count}");
 }
 
 #[tokio::test]

@@ -63,6 +63,28 @@ async fn every_link_and_every_anchor_resolves() {
 }
 
 #[tokio::test]
+async fn names_lead_to_the_api_that_the_text_is_about() {
+    let app = TestApp::start().await;
+    let changelog = text(&app, "/docs/changelog").await;
+    let (_, release) = changelog.split_once(" id=\"platform-v1-1.1.0-").expect("a release");
+    let (release, _) = release.split_once("<h2").expect("the release ends");
+    let feed = text(&app, "/docs/changelog.atom").await;
+    let (_, entry) = feed.split_once("<title>platform-v1 1.1.0</title>").expect("an entry");
+    let (entry, _) = entry.split_once("</entry>").expect("the entry ends");
+    let article = async |path: &str| {
+        let page = text(&app, path).await;
+        let (_, content) = page.split_once("<article class=\"prose\">").expect("the content begins");
+        content.split("</article>").next().expect("the content").to_owned()
+    };
+    for html in [release, entry, &article("/docs/platform/authentication").await] {
+        assert!(html.contains("/docs/platform/operations/listEvents"), "{html}");
+        assert!(!html.contains("/docs/developer/operations/listEvents"), "{html}");
+    }
+    let webhooks = article("/docs/webhooks").await;
+    assert!(webhooks.contains("<a href=\"/docs/developer/operations/listEvents\">"), "{webhooks}");
+}
+
+#[tokio::test]
 async fn links_carry_the_path_of_the_public_url() {
     let app = TestApp::start_with(&[("public_url", "https://api.example.com/base/")]).await;
     for path in

@@ -3,6 +3,7 @@
 mod content;
 mod links;
 mod responses;
+mod samples;
 mod search;
 
 use std::collections::BTreeMap;

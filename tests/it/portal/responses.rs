@@ -48,6 +48,16 @@ async fn a_page_has_security_headers_and_is_revalidated() {
 }
 
 #[tokio::test]
+async fn the_markdown_of_a_page_has_its_media_type() {
+    let app = TestApp::start().await;
+    for (path, media_type) in
+        [("/docs/pagination.md", "text/markdown; charset=utf-8"), ("/llms.txt", "text/plain; charset=utf-8")]
+    {
+        assert_eq!(app.get(path).await.assert_status(200).header("content-type"), media_type, "{path}");
+    }
+}
+
+#[tokio::test]
 async fn a_static_file_is_cached_for_a_year() {
     let app = TestApp::start().await;
     let home = text(&app, "/docs").await;
@@ -76,6 +86,9 @@ async fn an_unknown_page_is_a_page_with_a_search() {
         assert!(html.contains("Page not found") && html.contains("id=\"search\""), "{path}");
         assert!(html.contains("noindex") && html.contains("/docs/authentication"), "{path}");
     }
+    let unknown = String::from_utf8(app.get("/docs/zzzzzzzz").await.assert_status(404).body).expect("UTF-8");
+    let (_, results) = unknown.split_once("<ul class=\"found\">").expect("results");
+    assert!(results.contains("href=\"/docs/pagination\""), "{results}");
     let similar =
         String::from_utf8(app.get("/docs/events/student").await.assert_status(404).body).expect("UTF-8");
     assert!(similar.contains("href=\"/docs/events/student.created\""), "{similar}");

@@ -9,6 +9,9 @@ use serde_json::Value;
 use super::{BASE_URL, page_paths, text};
 use crate::support::TestApp;
 
+/// Maximum number of bytes of the index, which browsers load with the first search.
+const MAX_INDEX_BYTES: usize = 310_000;
+
 /// Adds the names of all fields of a schema, without those of the schemas that it references.
 fn add_field_names(schema: &Value, names: &mut BTreeSet<String>) {
     for (name, field) in schema["properties"].as_object().into_iter().flatten() {
@@ -81,6 +84,29 @@ async fn the_search_finds_every_name_of_the_contracts() {
 }
 
 #[tokio::test]
+async fn the_search_finds_the_text_of_guides() {
+    let app = TestApp::start().await;
+    let index = text(&app, "/docs/search.json").await;
+    assert!(index.len() < MAX_INDEX_BYTES, "{}", index.len());
+    let entries: Value = serde_json::from_str(&index).expect("JSON");
+    let entry = |url: &str| {
+        let found = entries.as_array().expect("entries").iter().find(|entry| entry["url"] == url);
+        found.unwrap_or_else(|| panic!("{url} is not in the index"))
+    };
+    for (url, word) in [
+        ("/docs/rate-limits", "X-RateLimit-Reset"),
+        ("/docs/rate-limits", "retryAfterSeconds"),
+        ("/docs/conventions", "retryAfterSeconds"),
+        ("/docs/pagination", "has_more"),
+        ("/docs/webhooks#duplicates", "data.updated_at"),
+    ] {
+        assert!(entry(url)["text"].as_str().expect("a text").contains(word), "{url}: {word}");
+    }
+    assert_eq!(entry("/docs/objects/Error#field-retryAfterSeconds")["api"], Value::Null);
+    assert_eq!(entry("/docs/platform/objects/Error#field-retryAfterSeconds")["api"], "Platform API");
+}
+
+#[tokio::test]
 async fn the_search_works_without_scripts() {
     let app = TestApp::start().await;
     let search = async |query: &str| {
@@ -89,6 +115,9 @@ async fn the_search_works_without_scripts() {
     };
     assert!(search("Refunded_Amount").await.contains("href=\"/docs/objects/Order#field-refunded_amount\""));
     assert!(search("rate limits").await.contains("href=\"/docs/rate-limits\""));
+    assert!(search("rate limts").await.contains("href=\"/docs/rate-limits\""), "a typing error");
+    assert!(search("pagination zzzzzzzz").await.contains("href=\"/docs/pagination\""), "any word");
+    assert!(search("zzzzzzzz").await.contains("Nothing contains"));
     assert!(search("").await.contains("Enter a word"));
     for query in ["<script>alert(1)</script>", "(a+)+$", "[", "\\", "\u{0}", "%", "\" onfocus=x", "\u{202e}"]
     {

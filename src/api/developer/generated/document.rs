@@ -1,4 +1,4 @@
-// Generated from openapi/developer-v1.yaml (sha256 aa254c56e98ebd7384b1b84294d30d377157939bc13ef517bc0eab7132c0fa49), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/developer-v1.yaml (sha256 7a234c3704539de2890798470f33b22697c47b081d77810b568ab801726ecb71), do not edit. Run `cargo xtask codegen`.
 
 //! The text of the contract, in the formats that the server serves.
 
@@ -9,7 +9,7 @@ pub const TITLE: &str = "Developer API";
 pub const VERSION: &str = "1.0.0";
 
 /// The SHA-256 digest of the contract's text, in hexadecimal.
-pub const SHA256: &str = "aa254c56e98ebd7384b1b84294d30d377157939bc13ef517bc0eab7132c0fa49";
+pub const SHA256: &str = "7a234c3704539de2890798470f33b22697c47b081d77810b568ab801726ecb71";
 
 /// The original contract: OpenAPI 3.1 in YAML.
 pub const YAML: &str = include_str!("../../../../openapi/developer-v1.yaml");

@@ -1,4 +1,4 @@
-// Generated from openapi/developer-v1.yaml (sha256 aa254c56e98ebd7384b1b84294d30d377157939bc13ef517bc0eab7132c0fa49), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/developer-v1.yaml (sha256 7a234c3704539de2890798470f33b22697c47b081d77810b568ab801726ecb71), do not edit. Run `cargo xtask codegen`.
 
 //! Developer API: code generated from the contract.
 

@@ -1,4 +1,4 @@
-// Generated from openapi/platform-v1.yaml (sha256 fce22347d9952854b0e658c85c0ba8397bd10e9689a1c90e1688fc94bbdc6aa7), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/platform-v1.yaml (sha256 857a310c17289eb902ed46acd7f9d0589fa6055246ab259957699bbeea99b713), do not edit. Run `cargo xtask codegen`.
 
 //! The text of the contract, in the formats that the server serves.
 
@@ -9,7 +9,7 @@ pub const TITLE: &str = "Platform API";
 pub const VERSION: &str = "1.1.0";
 
 /// The SHA-256 digest of the contract's text, in hexadecimal.
-pub const SHA256: &str = "fce22347d9952854b0e658c85c0ba8397bd10e9689a1c90e1688fc94bbdc6aa7";
+pub const SHA256: &str = "857a310c17289eb902ed46acd7f9d0589fa6055246ab259957699bbeea99b713";
 
 /// The original contract: OpenAPI 3.1 in YAML.
 pub const YAML: &str = include_str!("../../../../openapi/platform-v1.yaml");

@@ -1,4 +1,4 @@
-// Generated from openapi/platform-v1.yaml (sha256 fce22347d9952854b0e658c85c0ba8397bd10e9689a1c90e1688fc94bbdc6aa7), do not edit. Run `cargo xtask codegen`.
+// Generated from openapi/platform-v1.yaml (sha256 857a310c17289eb902ed46acd7f9d0589fa6055246ab259957699bbeea99b713), do not edit. Run `cargo xtask codegen`.
 
 //! Platform API: code generated from the contract.
 

@@ -6,8 +6,9 @@ import { authorization } from "./authorization.js";
 import { filter } from "./filter.js";
 import { layout } from "./layout.js";
 import { limits } from "./limits.js";
-import { samples } from "./samples.js";
+import { oneLine, samples } from "./samples.js";
 import { schemas } from "./schemas.js";
+import { scope } from "./scope.js";
 
 const root = document.getElementById("reference");
 
@@ -23,15 +24,19 @@ if (root && window.SwaggerUIBundle) {
     domNode: root,
     url: root.dataset.contract,
     layout: "ReferenceLayout",
-    plugins: [accessibility, address, layout, filter, samples, authorization, limits, schemas],
+    plugins: [accessibility, address, layout, filter, samples, authorization, limits, schemas, scope],
     deepLinking: true,
     filter: true,
     tryItOutEnabled: true,
+    requestInterceptor: (request) => {
+      if (request.body) request.body = oneLine(request);
+      return request;
+    },
     displayRequestDuration: true,
     // A plugin keeps the key for the session. A key in the local storage could be read later.
     persistAuthorization: false,
     queryConfigEnabled: false,
-    defaultModelRendering: "model",
+    defaultModelRendering: "example",
     defaultModelExpandDepth: 2,
     // Objects and events have pages of their own.
     defaultModelsExpandDepth: -1,

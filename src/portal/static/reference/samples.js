@@ -14,6 +14,18 @@ function placeholder({ name, example, examples, schema = {} }) {
   return example ?? first?.value ?? schema.example ?? schema.examples?.[0] ?? schema.default ?? schema.enum?.[0] ?? name;
 }
 
+/** Returns the body of a request. Swagger UI shows the example of JSON lines as one indented value, which is sent as one line. */
+export function oneLine({ headers, body }) {
+  const type = Object.entries(headers).find(([name]) => name.toLowerCase() === "content-type")?.[1];
+  if (type !== "application/x-ndjson") return body;
+  try {
+    return `${JSON.stringify(JSON.parse(body))}\n`;
+  } catch {
+    // The reader has entered several lines.
+    return body;
+  }
+}
+
 /** Returns the request that "Execute" would send, and the key that the reader entered. */
 function currentRequest(system, path, method, operation) {
   const { fn, specSelectors, oas3Selectors } = system;
@@ -38,7 +50,9 @@ function currentRequest(system, path, method, operation) {
   });
   const { header, start, key } = credential(system, operation) ?? {};
   const headers = { ...(header && { [header]: [start, KEY] }), ...request.headers };
-  return { request: { method, url: new URL(request.url, location.href).href, headers, body: request.body, variable }, key };
+  const stream = Object.keys(operation.responses?.["200"]?.content ?? {}).includes("application/x-ndjson");
+  const body = oneLine(request);
+  return { request: { method, url: new URL(request.url, location.href).href, headers, body, variable, stream }, key };
 }
 
 export const samples = ({ React, getSystem }) => {
