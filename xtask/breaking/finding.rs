@@ -42,11 +42,14 @@ pub(crate) struct Finding {
     pub waived: Option<String>,
     /// What distinguishes the change from others at the same position, such as the name of a property.
     pub details: String,
+    /// Whether the change is about a schema, or found by a rule for schemas.
+    pub is_about_schema: bool,
     /// Whether the change is about requests.
     pub is_about_requests: bool,
     /// Whether validation against the revision rejects each request that the change breaks.
     pub is_validated: bool,
-    /// The consumers of what the change breaks. `None` without a usage report, and for changes of responses.
+    /// The consumers of what the change breaks or, if requests do not show that, the callers of the operations. `None` without a usage
+    /// report, and for harmless changes that are not about requests.
     pub usage: Option<Usage>,
 }
 
@@ -111,6 +114,7 @@ pub(crate) fn about_object(
         fingerprint: fingerprint(None, rule.id, path, details),
         waived: None,
         details: details.to_owned(),
+        is_about_schema: false,
         is_about_requests: false,
         is_validated: false,
         usage: None,
@@ -145,6 +149,7 @@ fn merge(comparison: &Comparison<'_>, changes: &[&DetectedChange]) -> Finding {
         fingerprint: fingerprint(direction, &change.suffix, &path, &change.details),
         waived: None,
         details: change.details.clone(),
+        is_about_schema: direction.is_some(),
         is_about_requests: match direction {
             Some(direction) => direction == Direction::Request,
             None => usage::is_request_rule(&change.id),

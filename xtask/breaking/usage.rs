@@ -4,8 +4,8 @@
 //! the failing keyword. A rejected request belongs to the finding at this keyword, or else at its nearest ancestor. The
 //! digests of an operation in the report must be those of both documents; otherwise the report says nothing about it.
 //!
-//! A server does not see which fields of a response a client reads, so that a finding about responses is never unused. It names the
-//! keys that call the operation.
+//! A server does not see which fields of a response a client reads, so that a finding that is not about requests is never unused. It
+//! names the keys that call the operation.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -51,11 +51,12 @@ pub(crate) struct Usage {
     pub reason: String,
     /// The window in days.
     pub days: i32,
-    /// The number of requests that break, estimated from the sample.
+    /// The number of requests that break, estimated from the sample; 0 if the finding is not about requests.
     pub requests: u64,
     /// The number of keys that called the affected operations.
     pub active_keys: u64,
-    /// The keys that sent these requests, those with the most requests first.
+    /// The keys that sent these requests, those with the most requests first. If the finding is not about requests, the callers of the
+    /// affected operations.
     pub keys: Vec<Consumer>,
     /// Whether the policy lowered the level.
     pub lowered: bool,
@@ -157,9 +158,9 @@ pub(crate) fn apply(
         "the usage report is about other contracts: no operation has the same digests; create it on a server whose contract \
          is the base and whose --candidate-contract is the revision"
     );
-    let about_responses = |finding: &&mut Finding| !finding.is_about_requests && finding.level != Level::Info;
-    for finding in findings.iter_mut().filter(about_responses) {
-        finding.usage = join.callers(finding, &pairs);
+    let is_invisible = |finding: &&mut Finding| !finding.is_about_requests && finding.level != Level::Info;
+    for finding in findings.iter_mut().filter(is_invisible) {
+        finding.usage = join.callers(finding, &coverage);
     }
     let (mut hits, doubts) = join.assign(&coverage, findings);
     for (index, finding) in findings.iter_mut().enumerate().filter(|(_, finding)| finding.is_about_requests) {
@@ -190,6 +191,7 @@ struct Coverage<'p> {
     /// Whether the revision has the operation at the same path, apart from the version.
     is_kept: bool,
     keys: u64,
+    callers: &'p [KeyUsage],
 }
 
 struct Join<'a> {
@@ -202,7 +204,10 @@ struct Join<'a> {
 }
 
 impl<'a> Join<'a> {
-    fn coverage<'p>(&self, pair: &'p OperationPair) -> Coverage<'p> {
+    fn coverage<'p>(&self, pair: &'p OperationPair) -> Coverage<'p>
+    where
+        'a: 'p,
+    {
         let contracts = (&*pair.base.digest, pair.candidate_digest());
         let is_kept = pair.candidate.is_some() && !pair.is_moved();
         let is_same = |usage: &&OperationUsage| {
@@ -210,7 +215,7 @@ impl<'a> Join<'a> {
         };
         let Some(usage) = self.report.operations.iter().find(is_same) else {
             let gap = format!("the report does not contain `{}` with these contracts", pair.base.id);
-            return Coverage { contracts, is_known: false, gap: Some(gap), is_kept, keys: 0 };
+            return Coverage { contracts, is_known: false, gap: Some(gap), is_kept, keys: 0, callers: &[] };
         };
         let window: Vec<_> = usage.days.iter().filter(|day| day.day >= self.first_day).collect();
         let (dropped, unchecked) = window.iter().fold((0, 0), |(dropped, unchecked), day| {
@@ -230,28 +235,26 @@ impl<'a> Join<'a> {
             }
             None => None,
         };
-        Coverage { contracts, is_known: true, gap, is_kept, keys: usage.keys }
+        let (keys, callers) = (usage.keys, usage.callers.as_slice());
+        Coverage { contracts, is_known: true, gap, is_kept, keys, callers }
     }
 
-    /// Returns who calls the operations whose responses change. `None` if the report says nothing about them.
-    fn callers(&self, finding: &Finding, pairs: &[OperationPair]) -> Option<Usage> {
-        let is_affected = |usage: &&OperationUsage| {
-            let contracts = |pair: &OperationPair| {
-                pair.base.id == usage.operation
-                    && (&*pair.base.digest, pair.candidate_digest()) == (&*usage.base, &*usage.candidate)
-            };
-            finding.operations.iter().any(|affected| affected.operation == usage.operation)
-                && pairs.iter().any(contracts)
+    /// Returns who calls the operations of a finding that is not about requests. `None` if the report says nothing about them.
+    fn callers(&self, finding: &Finding, coverage: &HashMap<&str, Coverage<'_>>) -> Option<Usage> {
+        let affected = finding.operations.iter().filter_map(|affected| coverage.get(&*affected.operation));
+        // A report of an earlier release names no callers.
+        let is_told = |coverage: &&Coverage<'_>| {
+            coverage.is_known && (coverage.keys == 0 || !coverage.callers.is_empty())
         };
-        let operations: Vec<&OperationUsage> = self.report.operations.iter().filter(is_affected).collect();
-        let keys = self.consumers(operations.iter().flat_map(|operation| &operation.callers));
+        let operations: Vec<&Coverage<'_>> = affected.filter(is_told).collect();
+        let keys = self.consumers(operations.iter().flat_map(|coverage| coverage.callers));
         let shown: Vec<String> = keys.iter().take(MAX_SHOWN_KEYS).map(Consumer::sentence).collect();
         let reason = match (operations.is_empty(), shown.is_empty()) {
             (true, _) => return None,
-            (false, true) => "no key called the operation".to_owned(),
+            (false, true) => "no key called it".to_owned(),
             (false, false) => {
                 format!(
-                    "a server does not see what clients read; callers: {}{}",
+                    "requests do not show whether it breaks a client; requests of the callers: {}{}",
                     shown.join("; "),
                     further(&keys)
                 )
@@ -261,7 +264,7 @@ impl<'a> Join<'a> {
             verdict: Verdict::Unknown,
             reason: plain_text(&reason),
             days: self.days,
-            requests: keys.iter().map(|key| key.requests).sum(),
+            requests: 0,
             active_keys: keys.len() as u64,
             keys,
             lowered: false,
@@ -313,12 +316,13 @@ impl<'a> Join<'a> {
             let breaking: Vec<usize> =
                 candidates.iter().copied().filter(|index| findings[*index].level != Level::Info).collect();
             let mut matching = self.matching(hit, &breaking, findings);
-            if matching.is_empty() {
+            let is_explained = !matching.is_empty();
+            if !is_explained {
                 matching = self.matching(hit, candidates, findings);
             }
-            let doubt = match matching.is_empty() {
-                true => Some("belong to no finding"),
-                false => hides_others(&hit.code).then_some("can hide this change"),
+            let doubt = match is_explained {
+                false => Some("belong to no finding"),
+                true => hides_others(&hit.code).then_some("can hide this change"),
             };
             for index in candidates.iter().filter(|index| doubt.is_some() && !matching.contains(index)) {
                 let reason =
@@ -359,7 +363,14 @@ impl<'a> Join<'a> {
         let nearest = || ancestors.first().and_then(|nearest| at(nearest).or_else(|| within(nearest)));
         let at_ancestor = || ancestors.iter().find_map(at);
         let within_ancestor = || ancestors.iter().find_map(within);
-        of_name.or_else(nearest).or_else(at_ancestor).or_else(within_ancestor).unwrap_or_default()
+        // An object can have its properties from others, such as those of `allOf`.
+        let named = || first(select(&|finding| !hit.name.is_empty() && finding.details == hit.name));
+        of_name
+            .or_else(named)
+            .or_else(nearest)
+            .or_else(at_ancestor)
+            .or_else(within_ancestor)
+            .unwrap_or_default()
     }
 
     fn usage(
@@ -460,8 +471,8 @@ fn contains(range: Span, span: Span) -> bool {
     range.start <= span.start && span.start < range.end
 }
 
-/// Returns the existing nodes on the way to a JSON pointer, which can lead through references, the nearest first, without the objects that contain several operations
-/// or schemas. Each has the spans of its key and its value, and the range of both.
+/// Returns the existing nodes on the way to a JSON pointer, the nearest first, without the objects that contain several operations or
+/// schemas. The pointer can lead through references. Each node has the spans of its key and its value, and the range of both.
 fn ancestors(root: &Node, pointer: &str) -> Vec<([Span; 2], Span)> {
     /// The number of steps to an operation, such as `/paths/~1a/get`, or to a component.
     const SHARED_STEPS: usize = 3;

@@ -262,12 +262,17 @@ fn a_finding_about_responses_names_the_callers() {
     };
     assert_eq!(
         usage(&|_| {}).unwrap(),
-        "unknown: a server does not see what clients read; callers: 14 from key `Zapier` of Acme, last on 2026-02-28, for example req_1"
+        "unknown: requests do not show whether it breaks a client; requests of the callers: 14 from key `Zapier` of Acme, last on 2026-02-28, for example req_1"
     );
-    let without_callers = |report: &mut UsageReport| {
+    let earlier = |report: &mut UsageReport| {
         report.operations.iter_mut().for_each(|operation| operation.callers.clear());
     };
-    assert_eq!(usage(&without_callers).unwrap(), "unknown: no key called the operation");
+    assert_eq!(usage(&earlier), None, "a report of an earlier release names no callers");
+    let unused = |report: &mut UsageReport| {
+        earlier(report);
+        report.operations.iter_mut().for_each(|operation| operation.keys = 0);
+    };
+    assert_eq!(usage(&unused).unwrap(), "unknown: no key called it");
     let other = |report: &mut UsageReport| {
         report
             .operations

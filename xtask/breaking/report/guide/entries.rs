@@ -215,7 +215,7 @@ impl<'n> Guide<'n> {
         entry.change = match template.change.filter(|_| value.is_none()) {
             Some(change) => self.fill(change, finding, &what),
             None if is_about_values(finding) => removed_values(&entry.findings),
-            None => escape(&finding.message),
+            None => escape(&finding.message.replacen("`: ", "` is ", usize::from(value.is_some()))),
         };
         let name = place.name().map_or_else(|| what[4..].to_owned(), |name| code(&plain_text(name)));
         let is_named = place == Place::default() && template.change.is_none() || entry.change.contains(&name);
@@ -279,6 +279,9 @@ fn group<'f>(
 
 /// Whether a finding only repeats that the type of its object, or of an object that contains it, was replaced.
 fn is_echo(finding: &Finding, retyped: &HashSet<(&str, &str, &[String])>) -> bool {
+    if !finding.is_about_schema {
+        return false;
+    }
     let own = ["-type-changed", "-became-", "deprecat", "sunset", "stability"];
     let is_own = own.iter().any(|part| finding.id.contains(part));
     let is_inside = |affected: &AffectedOperation| {

@@ -278,7 +278,6 @@ impl<'n> Guide<'n> {
                 let id = operation.id.map(|id| format!(" ({})", code(&plain_text(id)))).unwrap_or_default();
                 code(&plain_text(&address)) + &id
             }
-            None if operations.is_empty() => "Whole API".to_owned(),
             None => match capitalize(&self.names(operations)) {
                 names if names.len() > MAX_HEADING => format!("{} operations\n\n{names}.", operations.len()),
                 names => names,

@@ -439,7 +439,7 @@ const RULES: &[Template] = &[
     row(
         &["required-response-header-removed", "optional-response-header-removed"],
         Nothing,
-        "The new contract does not describe {what}. The server may still send {what}: do not fail if it does not.",
+        "The new contract does not describe {what}. Write your code so that it works without, although the server may still send {what}.",
     ),
     row(
         &["response-header-explode-changed", "response-header-serialization-changed"],
