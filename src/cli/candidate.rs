@@ -39,7 +39,7 @@ pub(super) struct ReportArgs {
     #[arg(long, value_name = "DATE")]
     since: Option<Date>,
     /// Exit with code 1 if the candidate would reject requests for at least this number of reasons, counted per request, or if no
-    /// operation was observed
+    /// operation was observed since the first day
     #[arg(long, value_name = "REASONS", value_parser = clap::value_parser!(u64).range(1..))]
     fail_on: Option<u64>,
 }
