@@ -138,33 +138,42 @@ impl DashboardRequest {
         Ok(write)
     }
 
-    /// Checks again, in the transaction, that the user is signed in and has the permission that the route requires, and that the
-    /// sandbox which the session shows still exists.
+    /// Checks again, in the transaction, that the user is signed in and has the permission that the route requires.
     ///
     /// # Errors
-    /// Returns [`PageError::SessionEnded`] when the session has ended, for example because the user was removed,
-    /// [`PageError::Forbidden`] when the user's roles were changed, and [`PageError::OtherWorkspace`] when the sandbox was reset.
+    /// Returns [`PageError::SessionEnded`] when the session has ended, for example because the user was removed, and
+    /// [`PageError::Forbidden`] when the user's roles were changed.
     pub(crate) async fn authorize(&self, write: &Write) -> std::result::Result<(), PageError> {
-        let workspace = &self.viewer.workspace;
-        if workspace.mode == Mode::Test && !workspaces::lock_shared(write, workspace.id).await? {
-            return Err(PageError::OtherWorkspace);
-        }
         let roles = sessions::current_roles_in(write, &self.viewer).await?.ok_or(PageError::SessionEnded)?;
         if roles.allow(self.permission) { Ok(()) } else { Err(PageError::Forbidden) }
     }
 
+    /// Checks that a change of the sandbox is not lost because the sandbox was reset or deleted since the page was loaded.
+    async fn check_workspace(&self, write: &Write, action: Action) -> std::result::Result<(), PageError> {
+        let workspace = &self.viewer.workspace;
+        let is_in_sandbox = workspace.mode == Mode::Test && !action.concerns_account();
+        if is_in_sandbox && !workspaces::lock_shared(write, workspace.id).await? {
+            return Err(PageError::OtherWorkspace);
+        }
+        Ok(())
+    }
+
     /// Commits a transaction together with its audit log entry. `subject` is the id of the changed record. `detail` is
     /// the record's name or describes the change; it can be empty.
+    ///
+    /// # Errors
+    /// Returns [`PageError::OtherWorkspace`] when the action is about a sandbox that was reset or deleted.
     pub(crate) async fn commit(
         &self,
         mut write: Write,
         action: Action,
         subject: impl Display,
         detail: &str,
-    ) -> Result<()> {
+    ) -> std::result::Result<(), PageError> {
+        self.check_workspace(&write, action).await?;
         let entry = (action, subject.to_string(), detail);
         audit::append(self.app(), &mut write, self.audited(action), &self.actor(), entry).await?;
-        write.commit().await.map_err(Error::from)
+        Ok(write.commit().await.map_err(Error::from)?)
     }
 
     /// Commits like [`commit`](Self::commit), once per rendered form. Use it for forms that create something, so that a reload
@@ -181,6 +190,7 @@ impl DashboardRequest {
         subject: impl Display,
         detail: &str,
     ) -> std::result::Result<(), PageError> {
+        self.check_workspace(&write, action).await?;
         let entry = (action, subject.to_string(), detail);
         let nonce = form.nonce().ok_or(PageError::UntrustedForm)?;
         let (workspace, actor) = (self.audited(action), self.actor());

@@ -29,7 +29,8 @@ pub(crate) enum Step {
     Provider(PendingProvider),
 }
 
-/// A person who proved a first factor.
+/// A person who proved a first factor. Servers of the previous release wrote the same fields without `token`, and their cookies are
+/// still read, so that nobody starts again during an upgrade.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct PendingCode {
     /// The workspace.

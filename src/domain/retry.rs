@@ -15,9 +15,9 @@
 //!
 //! Rows that belong to a student, a user or a subscription need no order among themselves, because only a transaction that has
 //! locked that student, user or subscription changes them. Shared locks of courses need no order either, because no
-//! transaction locks two courses exclusively. A request of an API key of a sandbox locks its workspace in shared mode after the
-//! records that it changes; if it deadlocks with a transaction that locks the workspace first, such as a reset, it is retried. Counters that a process writes on its own (`rate_usage`,
-//! `api_request_days`) use separate transactions, sorted by key.
+//! transaction locks two courses exclusively. A request of an API key, or a form, that changes a sandbox locks its workspace in
+//! shared mode after the records; if it deadlocks with a transaction that locks the workspace first, such as a reset, it is
+//! retried. Counters that a process writes on its own (`rate_usage`, `api_request_days`) use separate transactions, sorted by key.
 //!
 //! A transaction of several changes acquires the locks of all of them before it applies the first one, see
 //! [`locks`](super::locks). It inserts new rows later, after it has locked subscriptions; only a transaction that inserts the same

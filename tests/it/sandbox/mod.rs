@@ -13,10 +13,11 @@ use std::time::Duration;
 use contract_runtime::payload::InputLine;
 use domain::sandbox;
 use domain::workspaces::{self, Workspace};
+use foundation::database::Write;
 
 use serde_json::{Value, json};
 
-use crate::support::{TestApp, TestKey, TestWorkspace, in_transaction};
+use crate::support::{TestApp, TestKey, TestWorkspace, in_transaction, wait_until};
 
 /// The key of the sandbox of `acme`.
 const KEY: &str = "acme-sandbox";
@@ -41,6 +42,25 @@ pub(crate) async fn reset(app: &TestApp) -> TestWorkspace<'_> {
     let seeded = sandbox::seed(&app.app, &live, true).await.expect("the demo data");
     let reset = in_transaction(app, async |write| sandbox::reset(&app.app, write, &live, seeded).await).await;
     TestWorkspace { app, name: KEY, id: reset.expect("a sandbox").id }
+}
+
+/// Resets the sandbox of `acme` in a transaction that is still open.
+async fn begin_reset(app: &TestApp) -> Write {
+    let live = live(app).await;
+    let seeded = sandbox::seed(&app.app, &live, true).await.expect("the demo data");
+    let mut write = app.begin_write().await;
+    sandbox::reset(&app.app, &mut write, &live, seeded).await.expect("a sandbox");
+    write
+}
+
+/// Commits a transaction when another one has had the time to wait for it.
+async fn commit_later(app: &TestApp, write: Write) {
+    if app.uses_postgres() {
+        wait_until("a session waits for a lock", async || app.has_blocked_session().await).await;
+    } else {
+        tokio::time::sleep(Duration::from_millis(300)).await;
+    }
+    write.commit().await.expect("the transaction is committed");
 }
 
 /// Deletes the sandbox of `acme`.

@@ -3,7 +3,7 @@
 use domain::sessions::{self, Viewer};
 use secrecy::ExposeSecret;
 
-use crate::support::browser::{PASSWORD, html};
+use crate::support::browser::{PASSWORD, csrf_token, html};
 use crate::support::members::{MEMBERS, audit_entries};
 use crate::support::{Browser, TestApp, in_transaction};
 
@@ -82,10 +82,25 @@ async fn a_form_of_the_live_workspace_is_not_accepted_in_the_sandbox() {
     let app = TestApp::start().await;
     let browser = app.workspace("acme").await.owner_browser().await;
     let sandbox = super::create(&app).await;
-    let token = crate::support::browser::csrf_token(&browser.get(NEW_KEY).await);
+    let token = csrf_token(&browser.get(NEW_KEY).await);
     show(&app, &browser, true).await;
     let fields = [("name", "CI"), ("scopes", "read:courses"), ("expires", "30")];
     let status = browser.post(NEW_KEY, &token, &fields).await.status;
     assert!(status >= 400, "{status}");
     assert!(domain::keys::list(&app.app, sandbox.id).await.expect("a query").is_empty());
+}
+
+#[tokio::test]
+async fn a_form_in_progress_at_a_reset_is_refused() {
+    let app = TestApp::start().await;
+    let acme = app.workspace("acme").await;
+    let key = super::create(&app).await.key("read:courses").await;
+    let owner = acme.owner_browser().await;
+    show(&app, &owner, true).await;
+    let course = key.get("/api/v1/courses").await.ids().swap_remove(0);
+    let archive = format!("/dashboard/courses/{course}/archive");
+    let token = csrf_token(&owner.get(&archive).await.assert_status(200));
+    let write = super::begin_reset(&app).await;
+    let (refused, ()) = tokio::join!(owner.post(&archive, &token, &[]), super::commit_later(&app, write));
+    assert!(html(&refused.assert_status(409)).contains("This page shows other data"));
 }
