@@ -34,7 +34,7 @@ class Adapter:
     """A running adapter."""
 
     def __init__(self, command):
-        self.errors = tempfile.TemporaryFile("w+")
+        self.errors = tempfile.TemporaryFile("w+", errors="replace")
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=self.errors, text=True)
 
@@ -51,8 +51,11 @@ class Adapter:
         return json.loads(line)
 
     def last_errors(self):
-        """Returns the last lines of stderr of an adapter that has ended, on one line."""
-        self.process.wait()
+        """Returns the last lines of stderr of an adapter that answers no longer, on one line."""
+        try:
+            self.process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
         self.errors.seek(0)
         lines = [line.strip() for line in self.errors if line.strip()]
         return " | ".join(lines[-3:]) or f"exit code {self.process.returncode}"
