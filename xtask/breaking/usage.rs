@@ -190,7 +190,9 @@ struct Coverage<'p> {
     gap: Option<String>,
     /// Whether the revision has the operation at the same path, apart from the version.
     is_kept: bool,
+    /// The number of keys that called the operation.
     keys: u64,
+    /// These keys; empty in a report of an earlier release.
     callers: &'p [KeyUsage],
 }
 
@@ -242,7 +244,6 @@ impl<'a> Join<'a> {
     /// Returns who calls the operations of a finding that is not about requests. `None` if the report says nothing about them.
     fn callers(&self, finding: &Finding, coverage: &HashMap<&str, Coverage<'_>>) -> Option<Usage> {
         let affected = finding.operations.iter().filter_map(|affected| coverage.get(&*affected.operation));
-        // A report of an earlier release names no callers.
         let is_told = |coverage: &&Coverage<'_>| {
             coverage.is_known && (coverage.keys == 0 || !coverage.callers.is_empty())
         };
@@ -291,7 +292,7 @@ impl<'a> Join<'a> {
     }
 
     /// Returns the rejected requests of each finding, by its index, and why other rejected requests may break because of a finding,
-    /// too: they belong to no finding, or were rejected before everything was compared.
+    /// too: they belong to no breaking finding, or were rejected before everything was compared.
     fn assign(
         &self,
         coverage: &HashMap<&str, Coverage<'_>>,
@@ -321,7 +322,7 @@ impl<'a> Join<'a> {
                 matching = self.matching(hit, candidates, findings);
             }
             let doubt = match is_explained {
-                false => Some("belong to no finding"),
+                false => Some("belong to no breaking finding"),
                 true => hides_others(&hit.code).then_some("can hide this change"),
             };
             for index in candidates.iter().filter(|index| doubt.is_some() && !matching.contains(index)) {

@@ -344,11 +344,11 @@ fn a_finding_is_unknown_unless_every_request_was_checked() {
     );
     assert_eq!(
         reason(&|report| report.findings.push(hit("createA", "request-body-type", "/paths/~1x/get/x", ""))),
-        "rejected requests of `createA` belong to no finding"
+        "rejected requests of `createA` belong to no breaking finding"
     );
     assert_eq!(
         reason(&|report| report.findings.push(hit("createA", "other", "", ""))),
-        "rejected requests of `createA` belong to no finding"
+        "rejected requests of `createA` belong to no breaking finding"
     );
     assert_eq!(reason(&|report| report.created_at -= (2 * 24).hours()), "the report ends on 2026-02-27");
 }
