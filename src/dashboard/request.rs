@@ -148,7 +148,7 @@ impl DashboardRequest {
         if roles.allow(self.permission) { Ok(()) } else { Err(PageError::Forbidden) }
     }
 
-    /// Checks that a change of the sandbox is not lost because the sandbox was reset or deleted since the page was loaded.
+    /// Checks that a change of the sandbox is not lost because the sandbox was reset or deleted since the request began.
     async fn check_workspace(&self, write: &Write, action: Action) -> std::result::Result<(), PageError> {
         let workspace = &self.viewer.workspace;
         let is_in_sandbox = workspace.mode == Mode::Test && !action.concerns_account();

@@ -226,7 +226,7 @@ impl EventStream {
             }
             Interruption::Reset => {
                 (self.cursor, self.since, self.started) = (None, Duration::ZERO, Instant::now());
-                ("the sandbox was reset, so its cursor is not valid any longer; continuing with the events from now on".to_owned(), Duration::ZERO)
+                ("the sandbox was reset, so its cursor is no longer valid; continuing with the events from now on".to_owned(), Duration::ZERO)
             }
         };
         if self.problem.as_ref() != Some(&problem) {

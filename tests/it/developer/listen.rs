@@ -395,6 +395,6 @@ async fn it_continues_after_a_reset_of_the_sandbox() {
     }
     listener.signal("INT").await;
     let ended = listener.end().await;
-    let message = "the sandbox was reset, so its cursor is not valid any longer";
+    let message = "the sandbox was reset, so its cursor is no longer valid";
     assert!(ended.code == Some(0) && ended.stderr.contains(message), "{ended:?}");
 }
