@@ -305,6 +305,11 @@ impl<'n> Comparison<'n> {
         Proof::new(&self.base, &self.revision, &self.proofs, direction)
     }
 
+    /// Whether a schema of the base and one of the revision are equal after their references are resolved.
+    pub(crate) fn is_same_schema(&self, base: &SchemaParts<'n>, revision: &SchemaParts<'n>) -> bool {
+        self.proofs.is_same_schema((&self.base, base), (&self.revision, revision))
+    }
+
     /// Whether the change from one schema to another one is provably compatible: the revision accepts all requests of
     /// the base, or sends only responses that are valid in the base.
     pub(crate) fn is_provably_compatible(

@@ -7,7 +7,6 @@ use contract::node::{Entry, Node};
 
 use super::SchemaPair;
 use super::alternative_keys::{MatchableAlternative, are_similar, label};
-use super::equality::is_same_schema;
 use super::overlaps::{self, MAX_PROVEN_ALTERNATIVES};
 use super::proof::{DocumentSide, Operand};
 use super::view::{Alternatives, SchemaParts, SchemaView};
@@ -160,7 +159,7 @@ pub(super) fn is_same_alternative<'n>(
 ) -> bool {
     let parts = |node: &'n Node| SchemaParts::of_node(node, node.span);
     comparison.unchanged().are_nodes_unchanged(before, after)
-        || is_same_schema((&comparison.base, &parts(before)), (&comparison.revision, &parts(after)))
+        || comparison.is_same_schema(&parts(before), &parts(after))
 }
 
 /// Reports a renamed alternative whose name serves as its discriminator value, because neither the mapping nor a

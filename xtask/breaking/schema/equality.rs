@@ -2,6 +2,7 @@
 //!
 //! Annotations and the order of alternatives, types, listed values and required names do not matter.
 
+use std::cell::RefCell;
 use std::collections::HashSet;
 
 use contract::node::{Entry, Node};
@@ -12,18 +13,26 @@ use super::value::{ValueSet, is_equal};
 use super::view::SchemaParts;
 use crate::document::IndexedDocument;
 
+/// The pairs of nodes, by address, that were found to differ. Schemas that refer to each other in cycles lead to the same
+/// pairs again and again.
+#[derive(Default)]
+pub(super) struct KnownDifferences(RefCell<HashSet<(usize, usize)>>);
+
 /// Whether two schemas are equal. Each is given with its document.
 pub(super) fn is_same_schema<'n>(
+    known: &KnownDifferences,
     (left_side, left): (&IndexedDocument<'n>, &SchemaParts<'n>),
     (right_side, right): (&IndexedDocument<'n>, &SchemaParts<'n>),
 ) -> bool {
     let mut equality = Equality {
         left_side,
         right_side,
+        known,
         assumed: HashSet::new(),
         order: Vec::new(),
         depth: 0,
         remaining_pairs: MAX_PAIRS,
+        is_limited: false,
     };
     // Equal keywords can have different meanings in OpenAPI 3.0 and in later versions.
     (left_side.document.version == Version::V30) == (right_side.document.version == Version::V30)
@@ -36,6 +45,7 @@ pub(super) fn is_same_schema<'n>(
 struct Equality<'a, 'n> {
     left_side: &'a IndexedDocument<'n>,
     right_side: &'a IndexedDocument<'n>,
+    known: &'a KnownDifferences,
     /// Pairs of nodes, by address, that are equal if the pairs in progress are. A schema can refer to itself.
     assumed: HashSet<(usize, usize)>,
     /// The pairs in `assumed` in the order in which they were added.
@@ -44,6 +54,8 @@ struct Equality<'a, 'n> {
     depth: usize,
     /// The remaining number of pairs that are compared.
     remaining_pairs: usize,
+    /// Whether a pair counts as different because of a limit.
+    is_limited: bool,
 }
 
 /// The maximum number of compared pairs. Schemas with more count as different.
@@ -59,7 +71,11 @@ impl<'n> Equality<'_, 'n> {
             return is_equal(left, right);
         };
         let pair = (std::ptr::from_ref(left) as usize, std::ptr::from_ref(right) as usize);
+        if self.known.0.borrow().contains(&pair) {
+            return false;
+        }
         if self.depth >= MAX_DEPTH || self.remaining_pairs == 0 {
+            self.is_limited = true;
             return false;
         }
         self.remaining_pairs -= 1;
@@ -75,6 +91,10 @@ impl<'n> Equality<'_, 'n> {
             // Pairs that were compared since can depend on this one.
             for pair in self.order.drain(added_before..) {
                 self.assumed.remove(&pair);
+            }
+            // A schema that is too large to compare is too large each time.
+            if !self.is_limited || self.depth == 0 {
+                self.known.0.borrow_mut().insert(pair);
             }
         }
         are_equal
@@ -154,7 +174,7 @@ fn items_of(node: &Node) -> &[Node] {
 pub(super) fn unwrap<'n>(side: &IndexedDocument<'n>, node: &'n Node) -> &'n Node {
     let mut visited = HashSet::new();
     let mut current = node;
-    while visited.insert(std::ptr::from_ref(current)) {
+    loop {
         let mut keywords =
             current.entries().unwrap_or_default().iter().filter(|entry| !is_annotation(&entry.key.text));
         let (Some(only), None) = (keywords.next(), keywords.next()) else { break };
@@ -164,8 +184,8 @@ pub(super) fn unwrap<'n>(side: &IndexedDocument<'n>, node: &'n Node) -> &'n Node
             _ => None,
         };
         match next {
-            Some(next) => current = next,
-            None => break,
+            Some(next) if visited.insert(std::ptr::from_ref(current)) => current = next,
+            _ => break,
         }
     }
     current

@@ -5,7 +5,6 @@ use std::rc::Rc;
 
 use contract::node::{Entry, Node, Value};
 
-use super::equality::is_same_schema;
 use super::proof::{DocumentSide, Operand};
 use super::values::distinct;
 use super::view::{SchemaParts, SchemaView, accepts_everything, all_accept_everything};
@@ -180,7 +179,7 @@ pub(super) fn is_equivalent_schema<'n>(
     // Groups of keywords also contain numbers, such as `maxContains`.
     let is_schema = |node: &&Node| matches!(node.value, Value::Bool(_) | Value::Mapping(_));
     comparison.unchanged().is_schema_unchanged(before, after)
-        || is_same_schema((&comparison.base, before), (&comparison.revision, after))
+        || comparison.is_same_schema(before, after)
         || before.nodes.iter().chain(&after.nodes).all(is_schema)
             && comparison
                 .proof(Direction::Request)

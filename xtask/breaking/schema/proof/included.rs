@@ -2,9 +2,8 @@
 
 use contract::node::{Entry, Node, Value};
 
-use super::{Operand, Proof, bounds};
+use super::{DocumentSide, Operand, Proof, bounds};
 use crate::schema::conditions::conditions;
-use crate::schema::equality::is_same_schema;
 use crate::schema::types::JsonTypes;
 use crate::schema::view::{Alternatives, SchemaParts, SchemaView};
 use crate::schema::{is_annotation, is_compared, patterns, typing};
@@ -125,10 +124,7 @@ impl<'n> Proof<'_, 'n> {
         conditions(self.document(wide.side), wide_view).iter().all(|group| {
             narrow_groups.iter().any(|narrow_group| {
                 let is_same = |left: &'n Entry, right: &'n Entry| {
-                    is_same_schema(
-                        (self.document(narrow.side), &SchemaParts::of_entry(left)),
-                        (self.document(wide.side), &SchemaParts::of_entry(right)),
-                    )
+                    self.is_same_entry((narrow.side, left), (wide.side, right))
                 };
                 let mut dependents = group.dependents.iter().zip(&narrow_group.dependents);
                 is_same(narrow_group.keyword, group.keyword)
@@ -139,6 +135,18 @@ impl<'n> Proof<'_, 'n> {
                     })
             })
         })
+    }
+
+    /// Whether two keywords have equal values after their references are resolved.
+    fn is_same_entry(
+        &self,
+        (left_side, left): (DocumentSide, &'n Entry),
+        (right_side, right): (DocumentSide, &'n Entry),
+    ) -> bool {
+        self.cache.is_same_schema(
+            (self.document(left_side), &SchemaParts::of_entry(left)),
+            (self.document(right_side), &SchemaParts::of_entry(right)),
+        )
     }
 
     /// Whether each unknown keyword of the wide schema is equal in the narrow schema.
@@ -156,10 +164,7 @@ impl<'n> Proof<'_, 'n> {
         wide_view.keywords().into_iter().filter(is_unknown).all(|keyword| {
             wide_view.entries(keyword).all(|wide_entry| {
                 narrow_view.entries(keyword).any(|narrow_entry| {
-                    is_same_schema(
-                        (self.document(narrow.side), &SchemaParts::of_entry(narrow_entry)),
-                        (self.document(wide.side), &SchemaParts::of_entry(wide_entry)),
-                    )
+                    self.is_same_entry((narrow.side, narrow_entry), (wide.side, wide_entry))
                 })
             })
         })

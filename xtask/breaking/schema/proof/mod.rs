@@ -22,6 +22,7 @@ use contract::node::Node;
 use contract::source::Span;
 
 use self::bounds::CountedSchema;
+use super::equality::{self, KnownDifferences};
 use super::types::JsonTypes;
 use super::view::{SchemaParts, SchemaView};
 use crate::document::IndexedDocument;
@@ -35,7 +36,7 @@ const MAX_EVALUATIONS: usize = 2_000;
 /// The maximum number of schemas for which one proof looks for examples.
 const MAX_EXAMPLE_SCHEMAS: usize = 100;
 /// The maximum number of goals and evaluated schemas of all proofs of a comparison.
-const MAX_TOTAL_STEPS: usize = 5_000_000;
+const MAX_TOTAL_STEPS: usize = 250_000;
 /// The maximum number of schemas and of failed goals that a comparison remembers.
 const MAX_CACHED: usize = 200_000;
 /// The maximum depth of goals that depend on each other. It limits the use of the call stack.
@@ -97,6 +98,8 @@ pub(crate) struct ProofCache<'n> {
     views: RefCell<HashMap<OperandKey, Rc<SchemaView<'n>>>>,
     /// The inclusions that were not proven.
     failed: RefCell<HashSet<GoalKey>>,
+    /// The pairs of schemas that are not equal.
+    differences: KnownDifferences,
     /// The remaining number of goals and evaluated schemas of all proofs. Further goals count as not proven.
     remaining_steps: Cell<usize>,
 }
@@ -106,12 +109,22 @@ impl Default for ProofCache<'_> {
         Self {
             views: RefCell::default(),
             failed: RefCell::default(),
+            differences: KnownDifferences::default(),
             remaining_steps: Cell::new(MAX_TOTAL_STEPS),
         }
     }
 }
 
-impl ProofCache<'_> {
+impl<'n> ProofCache<'n> {
+    /// Whether two schemas are equal after their references are resolved. Each is given with its document.
+    pub(crate) fn is_same_schema(
+        &self,
+        left: (&IndexedDocument<'n>, &SchemaParts<'n>),
+        right: (&IndexedDocument<'n>, &SchemaParts<'n>),
+    ) -> bool {
+        equality::is_same_schema(&self.differences, left, right)
+    }
+
     /// Counts a goal or an evaluated schema.
     fn use_step(&self) {
         self.remaining_steps.update(|remaining| remaining.saturating_sub(1));
