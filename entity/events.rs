@@ -1,10 +1,7 @@
 //! Events, with the exact bytes of their webhook body. Times are milliseconds since the epoch.
 
 use sea_orm::entity::prelude::*;
-use sea_orm::{
-    Condition, QueryOrder, QuerySelect,
-    sea_query::{Expr, ExprTrait},
-};
+use sea_orm::{QueryOrder, QuerySelect};
 
 use crate::{InWorkspace, scope, statement, table};
 
@@ -34,69 +31,18 @@ table::declare!(
 scope::workspace_table!();
 
 impl InWorkspace<Entity> {
-    /// Returns up to `limit` events of the workspace, oldest first. Starts after the position (the creation time and id
-    /// of an event), or with the oldest event if it is `None`.
-    ///
-    /// # Errors
-    /// Returns [`DbErr`] when the query fails.
-    pub async fn after<C: ConnectionTrait>(
-        self,
-        conn: &C,
-        position: Option<(i64, Uuid)>,
-        limit: u64,
-    ) -> Result<Vec<Model>, DbErr> {
-        let position = position.map(|(at, id)| {
-            Expr::tuple([Column::CreatedAt.into_expr(), Column::Id.into_expr()])
-                .gt(Expr::tuple([Expr::value(at), Expr::value(id)]))
-        });
-        let page = self
-            .select()
-            .filter(Condition::all().add_option(position))
-            .order_by_asc(Column::CreatedAt)
-            .order_by_asc(Column::Id)
-            .limit(limit);
-        statement::all(conn, page).await
-    }
-
-    /// Returns up to `limit` events that happened at or after `from`, newest first, including test events. Starts after
-    /// the position (the creation time and id of an event), if there is one.
+    /// Returns up to `limit` events with ids from `from` on and below `before`, newest first, including test events.
     ///
     /// # Errors
     /// Returns [`DbErr`] when the query fails.
     pub async fn newest<C: ConnectionTrait>(
         self,
         conn: &C,
-        from: i64,
-        position: Option<(i64, Uuid)>,
+        (from, before): (Uuid, Uuid),
         limit: u64,
     ) -> Result<Vec<Model>, DbErr> {
-        let position = position.map(|(at, id)| {
-            Expr::tuple([Column::CreatedAt.into_expr(), Column::Id.into_expr()])
-                .lt(Expr::tuple([Expr::value(at), Expr::value(id)]))
-        });
-        let page = self
-            .select()
-            .filter(Column::CreatedAt.gte(from))
-            .filter(Condition::all().add_option(position))
-            .order_by_desc(Column::CreatedAt)
-            .order_by_desc(Column::Id)
-            .limit(limit);
-        statement::all(conn, page).await
-    }
-
-    /// Counts the workspace's events by type. Returns pairs of type and count, ordered by type.
-    ///
-    /// # Errors
-    /// Returns [`DbErr`] when the query fails.
-    pub async fn count_by_type<C: ConnectionTrait>(self, conn: &C) -> Result<Vec<(String, i64)>, DbErr> {
-        let counts = self
-            .select()
-            .select_only()
-            .column(Column::EventType)
-            .column_as(Column::Id.count(), "events")
-            .group_by(Column::EventType)
-            .order_by_asc(Column::EventType);
-        counts.into_tuple().all(conn).await
+        let page = self.select().filter(Column::Id.gte(from)).filter(Column::Id.lt(before));
+        statement::all(conn, page.order_by_desc(Column::Id).limit(limit)).await
     }
 }
 

@@ -20,6 +20,7 @@ mod m0055_key_rotation;
 mod m0056_webhook_description;
 mod m0057_sandbox;
 mod m0058_sandbox_indexes;
+mod m0059_event_indexes;
 mod migrator;
 mod records;
 
@@ -41,4 +42,5 @@ pub const MIGRATIONS: &[Migration] = &[
     m0056_webhook_description::MIGRATION,
     m0057_sandbox::MIGRATION,
     m0058_sandbox_indexes::MIGRATION,
+    m0059_event_indexes::MIGRATION,
 ];

@@ -9,6 +9,7 @@ use entity::rollups::DAY_MS;
 use entity::webhook_subscriptions::{self, ActiveModel};
 use entity::{Set, events, webhook_deliveries, webhook_rates};
 use jiff::Timestamp;
+use uuid::Uuid;
 
 use super::super::field_errors::FieldErrors;
 use super::super::records::id;
@@ -21,7 +22,7 @@ use crate::outbox::RETENTION_DAYS;
 use crate::outbox::filters::{self, Condition};
 use foundation::clock::from_ms;
 use foundation::database::Write;
-use foundation::id::{EventId, SubscriptionId, WorkspaceId};
+use foundation::id::{EventId, SubscriptionId, WorkspaceId, min_uuid_at};
 use foundation::secret::Seal;
 
 /// The rates that a subscription can have, in deliveries per second.
@@ -240,11 +241,11 @@ pub async fn dry_run(
         event_types.iter().map(|name| (name.as_str(), filters::conditions(&filter, name))).collect();
     let counts = event_types.iter().map(|name| (name.clone(), 0, 0)).collect();
     let mut dry_run = DryRun { counts, ..DryRun::default() };
-    let from = app.clock.now_ms() - RETENTION_DAYS * DAY_MS;
-    let (mut position, mut read) = (None, 0);
+    let from = min_uuid_at(app.clock.now_ms() - RETENTION_DAYS * DAY_MS);
+    let (mut before, mut read) = (Uuid::max(), 0);
     while read < MAX_READ {
-        let rows = events::in_workspace(workspace.uuid()).newest(app.db.read(), from, position, PAGE).await?;
-        position = rows.last().map(|row| (row.created_at, row.id));
+        let rows = events::in_workspace(workspace.uuid()).newest(app.db.read(), (from, before), PAGE).await?;
+        before = rows.last().map_or(from, |row| row.id);
         read += rows.len();
         for row in rows.iter().filter(|row| !row.is_test) {
             let Some(conditions) = conditions.get(&*row.event_type) else { continue };
