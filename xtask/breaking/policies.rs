@@ -17,7 +17,7 @@ pub(crate) struct Policies {
     pub sunset_days: i32,
     /// The same at stability level beta.
     pub beta_sunset_days: i32,
-    /// Whether changes of security requirements and schemes are errors.
+    /// Whether changes of security schemes, and changes that grant more access, are errors.
     pub raised_security: bool,
     /// Whether a version that did not increase as expected is a warning.
     pub version_bump: bool,
@@ -70,16 +70,16 @@ impl Policies {
     }
 
     /// Returns the level of a finding or a rule that has the level `level` without policies, or `None` if it is not
-    /// reported. Without the policy about security, requests that are no longer accepted are warnings, and changes that
-    /// only grant more access are harmless.
+    /// reported. Without the policy about security, changes of schemes are warnings, an operation that requires fewer
+    /// schemes is one too, and a scope that is no longer required is harmless.
     pub(crate) fn level(self, id: &str, level: Level) -> Option<Level> {
-        let grants_access = ["-loosened", "-scope-removed"].iter().any(|ending| id.ends_with(ending));
         match Policy::of_rule(id) {
-            Some(Policy::Security) if self.raised_security => Some(level),
-            Some(Policy::Security) if grants_access && !id.contains("-component-") => Some(Level::Info),
-            Some(Policy::Security) => Some(level.min(Level::Warning)),
+            Some(Policy::Security) if !self.raised_security => {
+                let is_harmless = id.ends_with("-scope-removed") && !id.contains("-component-");
+                Some(level.min(if is_harmless { Level::Info } else { Level::Warning }))
+            }
             Some(Policy::Version) => self.version_bump.then_some(Level::Warning),
-            Some(Policy::Sunset) | None => Some(level),
+            Some(Policy::Security | Policy::Sunset) | None => Some(level),
         }
     }
 
@@ -110,9 +110,8 @@ impl Policy {
     pub(crate) fn of_rule(id: &str) -> Option<Self> {
         let depends_on_days = ["sunset-missing", "sunset-date-too-small", "sunset-date-changed-too-small"];
         match () {
-            () if id.starts_with("api-security-") || id.starts_with("api-global-security-") => {
-                Some(Self::Security)
-            }
+            () if id.starts_with("api-security-component-") => Some(Self::Security),
+            () if is_about_access(id) => Some(Self::Security),
             () if VERSION_RULES.contains(&id) => Some(Self::Version),
             () if depends_on_days.iter().any(|ending| id.ends_with(ending)) => Some(Self::Sunset),
             () => None,
@@ -128,4 +127,10 @@ impl Policy {
             Self::Version => version,
         }
     }
+}
+
+/// Whether a rule reports that an operation requires less than before.
+fn is_about_access(id: &str) -> bool {
+    let is_about_requirements = id.starts_with("api-security-") || id.starts_with("api-global-security-");
+    is_about_requirements && ["-loosened", "-scope-removed"].iter().any(|ending| id.ends_with(ending))
 }

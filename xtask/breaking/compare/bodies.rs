@@ -76,10 +76,10 @@ pub(crate) const RULES: &[Rule] = &[
         "response-body-media-type-schema-added",
         Inverse::Of("response-body-media-type-schema-removed"),
     ),
-    Rule::warning(
+    Rule::error(
         "response-body-media-type-schema-removed",
         Inverse::Of("response-body-media-type-schema-added"),
-        "The content of the body is no longer documented.",
+        "Clients can receive bodies that they do not understand.",
         "Keep the schema.",
     ),
     Rule::info("webhook-payload-added", Inverse::Of("webhook-payload-removed")),

@@ -9,7 +9,7 @@ use super::parameter_list::OperationParameter;
 use super::serialization::is_true;
 use super::{Comparison, OperationPath, Origin, PairContext, Positions, content, lifecycle};
 use crate::document::IndexedDocument;
-use crate::rule::SchemaSite;
+use crate::rule::{Level, SchemaSite};
 use crate::schema::types::JsonTypes;
 use crate::schema::value::{display_value, is_equal, is_same_text, number, text};
 use crate::schema::view::{SchemaParts, SchemaView};
@@ -134,10 +134,12 @@ fn compare_serialization(
             message,
         );
     }
-    if old.allows_reserved != new.allows_reserved {
+    // Only text in URLs is percent-encoded. Encoded characters stay valid when reserved ones are allowed.
+    if old.allows_reserved != new.allows_reserved && ["query", "path"].contains(&before.location) {
         let message =
             format!("`allowReserved` changed from {} to {}", old.allows_reserved, new.allows_reserved);
-        comparison.report(
+        comparison.report_with_level(
+            if new.allows_reserved { Level::Info } else { Level::Error },
             "request-parameter-allow-reserved-changed",
             operation_path,
             positions_of("allowReserved"),

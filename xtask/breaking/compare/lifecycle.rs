@@ -222,7 +222,7 @@ fn compare_value_lifecycle<'n>(
 }
 
 /// Whether an object can be removed.
-pub(super) enum RemovalStatus {
+pub(crate) enum RemovalStatus {
     /// It is not deprecated in the base.
     NotDeprecated,
     /// Its sunset is not a date.
@@ -243,7 +243,15 @@ pub(super) fn is_removal_announced<'n>(items: impl IntoIterator<Item = PathItem<
 
 /// Returns whether an object can be removed on the date `today`.
 pub(super) fn removal_status(node: &Node, today: Date) -> RemovalStatus {
-    let lifecycle = Lifecycle::of_node(node, node.span);
+    status(Lifecycle::of_node(node, node.span), today)
+}
+
+/// Returns whether a property with this schema can be removed on the date `today`.
+pub(crate) fn property_removal_status(view: &SchemaView<'_>, today: Date) -> RemovalStatus {
+    status(Lifecycle::of(|key| view.entry(key), view.span), today)
+}
+
+fn status(lifecycle: Lifecycle, today: Date) -> RemovalStatus {
     if matches!(lifecycle.stability, Some(Ok(0 | 1))) {
         return RemovalStatus::Announced;
     }

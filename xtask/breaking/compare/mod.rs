@@ -49,7 +49,8 @@ pub(crate) use self::api::RULES as API_RULES;
 pub(crate) use self::bodies::RULES as BODY_RULES;
 pub(crate) use self::encoding::RULES as ENCODING_RULES;
 pub(crate) use self::lifecycle::{
-    RULES as LIFECYCLE_RULES, SCHEMA_RULES as LIFECYCLE_SCHEMA_RULES, compare_schema_lifecycle,
+    RULES as LIFECYCLE_RULES, RemovalStatus, SCHEMA_RULES as LIFECYCLE_SCHEMA_RULES,
+    compare_schema_lifecycle, property_removal_status,
 };
 pub(crate) use self::lifecycle_changes::GracePeriods;
 pub(crate) use self::matching::take_matches;

@@ -1,7 +1,7 @@
 //! Compares the security requirements of operations.
 //!
-//! An operation requires one of several alternatives, each a set of schemes with scopes. oasdiff reports these changes
-//! at level info. Here most of them are breaking, because clients depend on the keys and scopes that they have.
+//! An operation requires one of several alternatives, each a set of schemes with scopes. Most changes are breaking, because
+//! clients depend on the keys and scopes that they have.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -15,17 +15,13 @@ use super::{Comparison, OperationPath, Positions, security_schemes};
 use crate::rule::{Inverse, Rule};
 
 const SCOPE_REMOVED: &str = "Keys without the scope gain access to the operation.";
-const CREDENTIALS_NOT_REQUIRED: &str =
-    "Requests without credentials of this scheme gain access to the operation.";
+const CREDENTIALS_NOT_REQUIRED: &str = "Requests without credentials of this scheme gain access to the operation; without authentication, its data is public.";
 const REVIEW_ACCESS: &str = "Review who gains access, and add a waiver.";
 const MISSING_CREDENTIALS_REJECTED: &str = "Requests without credentials of this scheme are rejected.";
 const KEEP_SCHEME_AS_ALTERNATIVE: &str = "Keep the existing scheme as an alternative.";
-const KEEP_SCHEME_OR_REVIEW_ACCESS: &str = "Keep the existing scheme as an alternative. If the operation \
-    is meant to become public, review who gains access, and add a waiver.";
 const MISSING_SCOPE_REJECTED: &str = "Requests with keys that lack the scope are rejected.";
 const KEEP_ACCEPTING_OLD_SCOPES: &str = "Keep accepting keys with the scopes that were required.";
-const SECURITY_REMOVED: &str =
-    "Credentials of a removed scheme are rejected. Without authentication, data may become public.";
+const SECURITY_REMOVED: &str = "Credentials of the removed scheme are rejected.";
 
 /// The rules of this module.
 pub(crate) const RULES: &[Rule] = &[
@@ -33,7 +29,7 @@ pub(crate) const RULES: &[Rule] = &[
         "api-security-removed",
         Inverse::Of("api-security-added"),
         SECURITY_REMOVED,
-        KEEP_SCHEME_OR_REVIEW_ACCESS,
+        KEEP_SCHEME_AS_ALTERNATIVE,
     ),
     Rule::error(
         "api-security-loosened",
@@ -64,7 +60,7 @@ pub(crate) const RULES: &[Rule] = &[
         "api-global-security-removed",
         Inverse::Of("api-global-security-added"),
         SECURITY_REMOVED,
-        KEEP_SCHEME_OR_REVIEW_ACCESS,
+        KEEP_SCHEME_AS_ALTERNATIVE,
     ),
     Rule::error(
         "api-global-security-loosened",
@@ -277,7 +273,7 @@ fn compare_lists(
     if became_public {
         let names: Vec<String> = before.iter().map(SecurityAlternative::display_name).collect();
         let message = format!("authentication is no longer required (was {})", names.join(" or "));
-        comparison.report(&format!("{id_prefix}-removed"), operation_path, positions, "open", message);
+        comparison.report(&format!("{id_prefix}-loosened"), operation_path, positions, "open", message);
     }
     if became_protected {
         let names: Vec<String> = after.iter().map(SecurityAlternative::display_name).collect();

@@ -72,15 +72,13 @@ pub(super) const SCHEMA_RULES: &[SchemaRule] = &[
     narrowing("unique-items-added", "unique-items-removed"),
     widening("unique-items-removed", "unique-items-added"),
     narrowing("pattern-added", "pattern-removed"),
-    // Clients do not validate responses against patterns; they rely on lengths and ranges.
-    widening("pattern-removed", "pattern-added").in_responses(Level::Info),
-    SchemaRule::new(BOUNDS, ValueEffect::Alters, "pattern-changed", "pattern-changed")
-        .in_responses(Level::Info),
-    widening("pattern-generalized", "pattern-changed").in_responses(Level::Info),
+    widening("pattern-removed", "pattern-added"),
+    SchemaRule::new(BOUNDS, ValueEffect::Alters, "pattern-changed", "pattern-changed"),
+    widening("pattern-generalized", "pattern-changed"),
     // Whether the new pattern matches all strings that matched the old one cannot be decided.
     SchemaRule::new(BOUNDS, ValueEffect::Alters, "pattern-changed-undecided", "pattern-changed-undecided")
         .in_requests(Level::Warning)
-        .in_responses(Level::Info),
+        .in_responses(Level::Warning),
 ];
 
 /// The keywords that [`compare`] compares. [`compare_contains_counts`] compares two more.

@@ -8,7 +8,7 @@ use super::access::PropertyAccess;
 use super::property_schemas::{PropertySchemas, SchemaProperties};
 use super::view::{SchemaParts, SchemaView};
 use super::{SchemaPair, access};
-use crate::compare::{Comparison, Positions};
+use crate::compare::{Comparison, Positions, RemovalStatus, property_removal_status};
 use crate::rule::{Direction, Level, SchemaRule, SchemaSite, Topic, ValueEffect};
 
 const PROPERTIES: Topic = Topic::Properties;
@@ -118,10 +118,18 @@ fn report_removed<'n>(
 ) {
     let name = property.name;
     let positions = Positions::new(before.span, pair.revision.position("properties"));
-    let message = format!("the property `{name}` was removed");
-    let access = PropertyAccess::of(&SchemaView::of(&comparison.base, &before));
+    let view = SchemaView::of(&comparison.base, &before);
     let direction = pair.site.direction();
-    let never_sent = pair.site.is_never_sent() || access.is_never_sent(direction);
+    let never_sent = pair.site.is_never_sent() || PropertyAccess::of(&view).is_never_sent(direction);
+    let (announced_level, reason) = match property_removal_status(&view, comparison.today) {
+        RemovalStatus::Announced => (Some(Level::Info), String::new()),
+        RemovalStatus::BeforeSunset(date) if !never_sent => {
+            let level = (direction == Direction::Response).then_some(Level::Error);
+            (level, format!(" before its sunset on {date}"))
+        }
+        _ => (None, String::new()),
+    };
+    let message = format!("the property `{name}` was removed{reason}");
     match direction {
         Direction::Request => {
             let site = if never_sent { SchemaSite::RequestReadOnly } else { SchemaSite::RequestProperty };
@@ -132,13 +140,13 @@ fn report_removed<'n>(
                 (false, true) => Level::Error,
                 (false, false) => Level::Warning,
             };
-            let id = access::removal_rule_id(site, false);
+            let (id, level) = (access::removal_rule_id(site, false), announced_level.unwrap_or(level));
             comparison.report_property_rule(pair.index, &id, Some(level), positions, name, message);
         }
         Direction::Response => {
             let site = if never_sent { SchemaSite::ResponseWriteOnly } else { SchemaSite::ResponseProperty };
             let id = access::removal_rule_id(site, property.required_spans.0.is_some());
-            comparison.report_property_rule(pair.index, &id, None, positions, name, message);
+            comparison.report_property_rule(pair.index, &id, announced_level, positions, name, message);
         }
     }
     if !after.is_rejected() && !after.accepts_everything() {

@@ -243,7 +243,7 @@ fn requiring_an_optional_key_is_breaking() {
         sorted_security_ids(&findings)
     };
     assert_eq!(security_ids(json!([{}, {"key": []}]), json!([{"key": []}])), ["api-security-added"]);
-    assert_eq!(security_ids(json!([{"key": []}]), json!([{}, {"key": []}])), ["api-security-removed"]);
+    assert_eq!(security_ids(json!([{"key": []}]), json!([{}, {"key": []}])), ["api-security-loosened"]);
     assert_eq!(security_ids(json!([{"a": []}, {"b": []}]), json!([{"b": []}])), ["api-security-removed"]);
     assert_eq!(security_ids(json!([{"a": []}]), json!([{"a": [], "b": []}])), ["api-security-added"]);
     assert_eq!(

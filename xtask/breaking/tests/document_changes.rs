@@ -99,6 +99,22 @@ fn a_sunset_that_is_too_soon_is_explained_by_the_policy() {
 }
 
 #[test]
+fn reserved_characters_can_be_allowed_but_not_refused() {
+    let levels = |location: &str, before: bool, after: bool| {
+        let document = |allowed: bool| {
+            let parameter =
+                json!({"name": "q", "in": location, "schema": {"type": "string"}, "allowReserved": allowed});
+            document_with_operation(&json!({}), &json!({"parameters": [parameter]}))
+        };
+        let found = ids_and_levels(&differences(&document(before), &document(after)));
+        found.into_iter().map(|(_, level)| level).collect::<Vec<_>>()
+    };
+    assert_eq!(levels("query", false, true), [Level::Info]);
+    assert_eq!(levels("query", true, false), [Level::Error]);
+    assert_eq!(levels("header", true, false), []);
+}
+
+#[test]
 fn deprecated_values_of_an_enum_are_compared() {
     let document = |values: Value| {
         let schema = json!({"type": "string", "enum": ["paid", "void"], "x-deprecated-values": values});

@@ -31,7 +31,7 @@ fn policies_apply_only_if_they_are_configured() {
 }
 
 #[test]
-fn security_that_rejects_requests_is_a_warning_without_the_policy_and_an_error_with_it() {
+fn security_that_rejects_requests_is_an_error_and_other_changes_of_it_are_errors_with_the_policy() {
     let security = |text: &str| CONTRACT.replace("[{key: []}]", text);
     let scheme = |text: &str| CONTRACT.replace("key: {type: http, scheme: bearer}", text);
     let global = |text: &str| {
@@ -41,13 +41,13 @@ fn security_that_rejects_requests_is_a_warning_without_the_policy_and_an_error_w
     };
     for (old, new, without_policy) in [
         // No authentication to some.
-        (security("[]"), security("[{key: []}]"), ONE_WARNING),
-        (security("[{}, {key: []}]"), security("[{key: []}]"), ONE_WARNING),
-        (global(""), global("security: [{key: []}]\n"), ONE_WARNING),
+        (security("[]"), security("[{key: []}]"), ONE_ERROR),
+        (security("[{}, {key: []}]"), security("[{key: []}]"), ONE_ERROR),
+        (global(""), global("security: [{key: []}]\n"), ONE_ERROR),
         // A further scheme, another scope, and a scheme that no longer grants access.
-        (security("[{key: []}]"), security("[{key: [], other: []}]"), ONE_WARNING),
-        (security("[{key: []}]"), security("[{key: [admin]}]"), ONE_WARNING),
-        (security("[{key: []}, {other: []}]"), security("[{key: []}]"), ONE_WARNING),
+        (security("[{key: []}]"), security("[{key: [], other: []}]"), ONE_ERROR),
+        (security("[{key: []}]"), security("[{key: [admin]}]"), ONE_ERROR),
+        (security("[{key: []}, {other: []}]"), security("[{key: []}]"), ONE_ERROR),
         (
             scheme("key: {type: http, scheme: bearer}"),
             scheme("key: {type: http, scheme: basic}"),
@@ -56,7 +56,7 @@ fn security_that_rejects_requests_is_a_warning_without_the_policy_and_an_error_w
         // Some authentication to none: data may become public.
         (security("[{key: []}]"), security("[]"), ONE_WARNING),
         // Access is granted to more requests.
-        (security("[{key: [], other: []}]"), security("[{key: []}]"), HARMLESS),
+        (security("[{key: [], other: []}]"), security("[{key: []}]"), ONE_WARNING),
         (security("[{key: [admin]}]"), security("[{key: []}]"), HARMLESS),
     ] {
         assert_eq!(totals_of(&old, &new, ""), without_policy, "{old}\n{new}");
@@ -67,8 +67,8 @@ fn security_that_rejects_requests_is_a_warning_without_the_policy_and_an_error_w
         assert_eq!(totals(&alternative, policy), HARMLESS);
     }
     // A configured level replaces that of the policy.
-    let configured = "[rules]\napi-security-scope-added = 'error'\n";
-    assert_eq!(totals(&security("[{key: [admin]}]"), configured), ONE_ERROR);
+    let configured = "[rules]\napi-security-scope-added = 'warning'\n";
+    assert_eq!(totals(&security("[{key: [admin]}]"), configured), ONE_WARNING);
 }
 
 #[test]
@@ -149,7 +149,8 @@ fn a_configured_level_does_not_raise_the_harmless_cases_of_a_rule() {
         assert_eq!(totals_of(&with_other, CONTRACT, &config), HARMLESS, "{level}");
     }
     let config = "[rules]\napi-security-component-removed = 'error'\n";
-    assert!(totals_of(&required, CONTRACT, config).starts_with("1 breaking change, 1 warning"));
+    assert!(totals_of(&required, CONTRACT, "").starts_with("1 breaking change, 1 warning"));
+    assert!(totals_of(&required, CONTRACT, config).starts_with("2 breaking changes, 0 warnings"));
 }
 
 #[test]
@@ -172,7 +173,7 @@ fn the_rules_are_listed_with_the_levels_of_the_configuration() {
         "api-version-not-bumped",
     ];
     let levels = |args: &[&str]| ids.map(|id| level_of(args, id));
-    assert_eq!(levels(&[]), ["error", "info", "warning", "info", "off"]);
+    assert_eq!(levels(&[]), ["error", "info", "error", "warning", "off"]);
     folder.write(
         CONFIG,
         "[policies]\nraised-security = true\nversion-bump = true\nsunset-days = 30\n[rules]\n\
@@ -180,7 +181,7 @@ fn the_rules_are_listed_with_the_levels_of_the_configuration() {
     );
     assert_eq!(levels(&[]), ["off", "warning", "error", "error", "warning"]);
     folder.write("empty.toml", "");
-    assert_eq!(levels(&["--config", "empty.toml"]), ["error", "info", "warning", "info", "off"]);
+    assert_eq!(levels(&["--config", "empty.toml"]), ["error", "info", "error", "warning", "off"]);
     folder.commit("one");
     assert_eq!(levels(&["--config", "main"])[0], "off");
     let listed = folder.run(&["rules"]).output;

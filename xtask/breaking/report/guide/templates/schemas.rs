@@ -234,6 +234,12 @@ pub(super) const RESPONSES: &[Template] = &[
         "{What} can have another length than before. Widen the columns, buffers and displays that depend on the old one.",
     ),
     row(
+        &["pattern-changed", "pattern-changed-undecided", "pattern-generalized", "pattern-removed"],
+        Replaced,
+        "{What} can be text that the old pattern did not match. Change the checks and conversions in your code that rely on the \
+         pattern.",
+    ),
+    row(
         &[
             "max-items-increased",
             "max-items-unset",
