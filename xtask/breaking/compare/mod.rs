@@ -27,6 +27,7 @@ mod security_schemes;
 mod serialization;
 mod servers;
 pub(crate) mod unchanged;
+mod urls;
 
 use std::collections::HashMap;
 use std::rc::Rc;
