@@ -7,6 +7,7 @@ use contract::node::{Entry, Node, Value};
 
 use super::matching::match_by_key;
 use super::operations::{compare_unknown_keywords, position_of};
+use super::urls::normalized_url;
 use super::{Comparison, OperationPath, Positions};
 use crate::rule::{Inverse, Level, Rule};
 use crate::schema::is_same_object;
@@ -173,7 +174,13 @@ fn compare_scheme(
             Some(if is_case_insensitive(node, keyword) { text.to_ascii_lowercase() } else { text.to_owned() })
         };
         let (old, new) = (text(base), text(revision));
-        if old != new {
+        let is_same = match (&old, &new) {
+            (Some(old), Some(new)) if keyword == "openIdConnectUrl" => {
+                normalized_url(old) == normalized_url(new)
+            }
+            _ => old == new,
+        };
+        if !is_same {
             let display_name = |text: Option<String>| text.unwrap_or_else(|| "none".to_owned());
             let details = format!("{keyword} {} to {}", display_name(old), display_name(new));
             let positions = Positions::new(
@@ -257,7 +264,7 @@ fn compare_flow(
         let text =
             |entry: &Entry| entry.value.get(keyword).and_then(Node::as_str).unwrap_or("none").to_owned();
         let (old, new) = (text(before), text(after));
-        if old != new {
+        if normalized_url(&old) != normalized_url(&new) {
             let details = format!("`{old}` to `{new}`");
             let positions = Positions::new(
                 position_of(&before.value, keyword, before.key.span),

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::super::rule::Level;
 use super::behavior::document_with_operation;
-use super::differences;
+use super::{differences, ids_and_levels};
 
 /// Returns the messages of the findings that are not at level info.
 pub(super) fn reported(base: &str, revision: &str) -> Vec<String> {
@@ -131,6 +131,49 @@ fn keywords_of_oauth_flows_are_compared() {
             "{before} {after}"
         );
     }
+}
+
+#[test]
+fn urls_of_security_schemes_are_compared_by_meaning() {
+    let document = |scheme: Value| {
+        let root = json!({"components": {"securitySchemes": {"a": scheme}}, "security": [{"a": []}]});
+        document_with_operation(&root, &json!({}))
+    };
+    let flow = |flow: &str, keyword: &str, url: &str| {
+        let mut keywords = json!({"scopes": {}, "tokenUrl": "https://a.example/token"});
+        keywords[keyword] = json!(url);
+        document(json!({"type": "oauth2", "flows": {flow: keywords}}))
+    };
+    let open_id = |url: &str| document(json!({"type": "openIdConnect", "openIdConnectUrl": url}));
+    let documents = |url: &str| {
+        [
+            flow("authorizationCode", "authorizationUrl", url),
+            flow("implicit", "authorizationUrl", url),
+            flow("password", "tokenUrl", url),
+            flow("clientCredentials", "refreshUrl", url),
+            flow("deviceAuthorization", "deviceAuthorizationUrl", url),
+            open_id(url),
+        ]
+    };
+    for (before, after) in
+        [("https://a.example/x", "HTTPS://A.example:443/x"), ("http://a.example:80", "http://a.example/")]
+    {
+        for (base, revision) in documents(before).iter().zip(&documents(after)) {
+            assert_eq!(ids_and_levels(&differences(base, revision)), [], "{base} {revision}");
+        }
+    }
+    for after in ["https://a.example/X", "http://a.example/x", "https://a.example/x/"] {
+        for (base, revision) in documents("https://a.example/x").iter().zip(&documents(after)) {
+            assert_eq!(reported(base, revision).len(), 1, "{base} {revision}");
+        }
+    }
+    // The message has the URLs of the documents.
+    assert_eq!(
+        reported(&open_id("https://A.example/x"), &open_id("https://A.example/y")),
+        [
+            "api-security-component-type-changed: the security scheme `a` changed: openIdConnectUrl https://A.example/x to https://A.example/y"
+        ]
+    );
 }
 
 #[test]
