@@ -177,6 +177,32 @@ fn urls_of_security_schemes_are_compared_by_meaning() {
 }
 
 #[test]
+fn an_added_refresh_url_breaks_no_client() {
+    let document = |refresh_url: Option<&str>| {
+        let mut flow = json!({"tokenUrl": "https://a.example/token", "scopes": {}});
+        if let Some(url) = refresh_url {
+            flow["refreshUrl"] = json!(url);
+        }
+        let schemes = json!({"a": {"type": "oauth2", "flows": {"password": flow}}});
+        let root = json!({"components": {"securitySchemes": schemes}, "security": [{"a": []}]});
+        document_with_operation(&root, &json!({}))
+    };
+    let changed = |level| [("api-security-component-oauth-token-url-changed".to_owned(), level)];
+    let (none, token, other) = (
+        document(None),
+        document(Some("https://a.example/token")),
+        document(Some("https://a.example/other")),
+    );
+    for after in [&token, &other] {
+        let findings = differences(&none, after);
+        assert_eq!(ids_and_levels(&findings), changed(Level::Info));
+        assert!(findings[0].message.ends_with("was added"), "{findings:?}");
+        assert_eq!(ids_and_levels(&differences(after, &none)), changed(Level::Error));
+    }
+    assert_eq!(ids_and_levels(&differences(&token, &other)), changed(Level::Error));
+}
+
+#[test]
 fn a_version_with_fewer_numbers_is_not_a_decrease() {
     let document = |version: &str, summary: &str| {
         document_with_operation(&json!({"info": {"version": version}}), &json!({"tags": [summary]}))
