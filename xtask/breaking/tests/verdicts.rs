@@ -216,6 +216,52 @@ fn a_version_with_fewer_numbers_is_not_a_decrease() {
 }
 
 #[test]
+fn only_semantic_versions_are_expected_to_increase() {
+    let reported = |before: &str, after: &str| {
+        let document = |version: &str, id: &str| {
+            document_with_operation(&json!({"info": {"version": version}}), &json!({"operationId": id}))
+        };
+        // The changed `operationId` is a breaking change.
+        let base = document(before, "a");
+        let revision = document(after, "b");
+        let findings =
+            differences(&base, &revision).into_iter().filter(|finding| finding.id.contains("version"));
+        findings.map(|finding| format!("{}: {}", finding.id, finding.message)).collect::<Vec<_>>()
+    };
+    let same_major = "api-major-version-not-bumped: breaking changes, but";
+    for (before, after, expected) in [
+        ("1.0.0", "2.0.0", vec![]),
+        ("v1.2.3", "v2.0.0", vec![]),
+        ("1", "v2", vec![]),
+        ("1.0", "v1", vec![format!("{same_major} v1 has the same major version as 1.0")]),
+        ("v1.2.3", "1.3.0", vec![format!("{same_major} 1.3.0 has the same major version as v1.2.3")]),
+        // Below 1.0.0, the minor version counts as the major one.
+        ("0.1.0", "0.2.0", vec![]),
+        ("0.9.0", "1.0.0", vec![]),
+        ("0.1.0", "0.1.1", vec![format!("{same_major} 0.1.1 has the same minor version as 0.1.0")]),
+        (
+            "1.0.0",
+            "1.0.0-rc.1",
+            vec![
+                format!("{same_major} 1.0.0-rc.1 has the same major version as 1.0.0"),
+                "api-version-decreased: the version decreased from 1.0.0 to 1.0.0-rc.1".to_owned(),
+            ],
+        ),
+        ("1.0.0+2", "2.0.0+1", vec![]),
+        ("1.0.0+2", "1.0.0+1", vec![format!("{same_major} 1.0.0+1 has the same major version as 1.0.0+2")]),
+        // Other versions are not ordered.
+        ("2026-06-01", "2026-06-02", vec![]),
+        ("2026-06-02", "2026-06-01", vec![]),
+        ("2026-06-01", "2026-06-01", vec![]),
+        ("2026-06-01", "1.0.0", vec![]),
+        ("1.0.0", "latest", vec![]),
+        ("", "", vec![]),
+    ] {
+        assert_eq!(reported(before, after), expected, "{before} {after}");
+    }
+}
+
+#[test]
 fn a_callback_can_be_removed_after_its_sunset() {
     let document = |callbacks: Value| document_with_operation(&json!({}), &json!({"callbacks": callbacks}));
     let callback = |operation: Value| json!({"done": {"{$request.query.url}": {"post": operation}}});
