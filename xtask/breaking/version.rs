@@ -28,14 +28,15 @@ const MAJOR_NOT_BUMPED: Rule = Rule::expectation(
     "api-major-version-not-bumped",
     VERSION_INCREASED,
     "Clients cannot tell by the version that the API has breaking changes.",
-    "Increase the major version of `info.version`.",
+    "Increase the major version of `info.version`; below 1.0.0, the minor version is enough.",
 );
 
 /// The rules of this module.
 pub(crate) const RULES: &[Rule] = &[NOT_BUMPED, DECREASED, MAJOR_NOT_BUMPED];
 
 /// Reports a version that decreased, that has the same text although there are findings, or that has the same major version
-/// although there are breaking changes. The configuration was already applied to the levels of `findings`.
+/// although there are breaking changes. Versions that are not semantic have no order, so nothing is reported. The configuration
+/// was already applied to the levels of `findings`.
 pub(crate) fn check(
     base: &OpenApiDocument,
     revision: &OpenApiDocument,
@@ -46,17 +47,21 @@ pub(crate) fn check(
     else {
         return Vec::new();
     };
+    let Some((old, new)) = semantic(&before).zip(semantic(&after)) else {
+        return Vec::new();
+    };
     let mut violations = Vec::new();
     if before == after {
         if !findings.is_empty() {
             violations.push((NOT_BUMPED, format!("version {after} was not increased")));
         }
-    } else if numbers(&after) < numbers(&before) {
+    } else if new.cmp_precedence(&old).is_lt() {
         violations.push((DECREASED, format!("the version decreased from {before} to {after}")));
     }
     let has_breaking_change = findings.iter().any(|finding| finding.level == Level::Error);
-    if has_breaking_change && major(&before) == major(&after) {
-        let message = format!("breaking changes, but {after} has the same major version as {before}");
+    let (name, number) = compatibility_number(&new);
+    if has_breaking_change && compatibility_number(&old) == (name, number) {
+        let message = format!("breaking changes, but {after} has the same {name} version as {before}");
         violations.push((MAJOR_NOT_BUMPED, message));
     }
     if violations.is_empty() {
@@ -83,16 +88,19 @@ fn version_of(root: &Node) -> Option<(String, Span)> {
     Some((text.unwrap_or_else(|| value::display_value(&entry.value)), entry.key.span))
 }
 
-/// Returns the major version; 0 if the version does not begin with a number.
-fn major(version: &str) -> u64 {
-    numbers(version).first().copied().unwrap_or(0)
+/// Parses a semantic version, which may begin with `v` and may lack the last numbers: `v1` and `1.0` are 1.0.0. Returns `None`
+/// for other versions, such as dates.
+fn semantic(version: &str) -> Option<semver::Version> {
+    let version = version.strip_prefix('v').unwrap_or(version);
+    let missing_numbers = match version.split('.').count() {
+        1 => ".0.0",
+        2 => ".0",
+        _ => "",
+    };
+    semver::Version::parse(&format!("{version}{missing_numbers}")).ok()
 }
 
-/// Returns the leading numbers of a version, without trailing zeros, to compare which of two versions is lower: 1.0, 1.0.0 and
-/// 1.0.0-beta have the same.
-fn numbers(version: &str) -> Vec<u64> {
-    let mut numbers: Vec<u64> = version.split(['.', '-', '+']).map_while(|part| part.parse().ok()).collect();
-    let significant = numbers.iter().rposition(|number| *number > 0).map_or(0, |index| index + 1);
-    numbers.truncate(significant);
-    numbers
+/// Returns the name and the value of the number that increases with a breaking change: below 1.0.0, the minor version.
+const fn compatibility_number(version: &semver::Version) -> (&'static str, u64) {
+    if version.major == 0 { ("minor", version.minor) } else { ("major", version.major) }
 }

@@ -24,7 +24,7 @@ const DESCRIPTIONS: &[(&str, &str)] = &[
     ("api-invalid-stability-level", "An `x-stability-level` is not draft, alpha, beta or stable"),
     (
         "api-major-version-not-bumped",
-        "There are breaking changes, but `info.version` has the same major version",
+        "There are breaking changes, but `info.version` has the same major version; below 1.0.0, the same minor version",
     ),
     ("api-operation-id-added", "An operation got an `operationId`"),
     ("api-operation-id-removed", "An `operationId` was removed or changed"),

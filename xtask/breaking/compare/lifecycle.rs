@@ -11,7 +11,7 @@ use contract::source::Span;
 use jiff::civil::Date;
 
 use super::lifecycle_changes::{Lifecycle, LifecycleChange, lifecycle_changes};
-use super::operations::PathItem;
+use super::operations::{Method, PathItem};
 use super::{Comparison, OperationPath};
 use crate::rule::{Inverse, Rule, SchemaRule, SchemaSite, Topic, ValueEffect};
 use crate::schema::SchemaPair;
@@ -235,7 +235,7 @@ pub(crate) enum RemovalStatus {
 
 /// Whether the removal of all operations of path items was announced, so that they can be removed on the date `today`.
 pub(super) fn is_removal_announced<'n>(items: impl IntoIterator<Item = PathItem<'n>>, today: Date) -> bool {
-    let is_announced = |(_, operation): (&str, &Entry)| {
+    let is_announced = |(_, operation): (Method<'_>, &Entry)| {
         matches!(removal_status(&operation.value, today), RemovalStatus::Announced)
     };
     items.into_iter().all(|item| item.operations().all(is_announced))

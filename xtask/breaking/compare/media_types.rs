@@ -1,5 +1,7 @@
 //! Names of media types: which of them are the same, and which media ranges cover others.
 
+use std::mem;
+
 use contract::node::{Entry, Node};
 
 use crate::rule::Direction;
@@ -9,12 +11,27 @@ pub(super) fn narrowest_covering_range<'n>(entries: &'n [Entry], name: &str) -> 
     let ranges = entries
         .iter()
         .filter(|entry| is_covered_by(&normalized_media_type(name), &normalized_media_type(&entry.key.text)));
-    ranges.max_by_key(|entry| normalized_name(&entry.key.text) != "*/*")
+    ranges.max_by_key(|entry| normalized_name(&entry.key.text) != ["*/*"])
 }
 
-/// Converts a media type to lower case and removes whitespace.
-pub(super) fn normalized_name(name: &str) -> String {
-    name.to_ascii_lowercase().chars().filter(|letter| !letter.is_whitespace()).collect()
+/// Returns a media type, followed by its parameters, in lower case and without whitespace. Quoted values (RFC 9110, section
+/// 5.6.4) are unquoted, and keep their whitespace.
+pub(super) fn normalized_name(name: &str) -> Vec<String> {
+    let name = name.to_ascii_lowercase();
+    let (mut parts, mut part) = (Vec::new(), String::new());
+    let mut is_quoted = false;
+    let mut letters = name.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '"' => is_quoted = !is_quoted,
+            '\\' if is_quoted => part.extend(letters.next()),
+            ';' if !is_quoted => parts.push(mem::take(&mut part)),
+            _ if is_quoted || !letter.is_whitespace() => part.push(letter),
+            _ => {}
+        }
+    }
+    parts.push(part);
+    parts
 }
 
 /// Returns the rule for a renamed media type, or `None` if the types are unrelated.
@@ -28,21 +45,18 @@ pub(super) fn renamed_media_type(direction: Direction, before: &str, after: &str
 /// Returns a media type, followed by its parameters in sorted order. `charset` is left out, because it changes only the
 /// encoding of the text; all other parameters are part of the name.
 pub(super) fn normalized_media_type(name: &str) -> Vec<String> {
-    let name = normalized_name(name);
-    let (kind, parameters) = name.split_once(';').unwrap_or((&name, ""));
-    let mut parameters: Vec<&str> =
-        parameters.split(';').filter(|part| !part.is_empty() && !part.starts_with("charset=")).collect();
+    let mut parts = normalized_name(name);
+    let mut parameters = parts.split_off(1);
+    parameters.retain(|part| !part.is_empty() && !part.starts_with("charset="));
     parameters.sort_unstable();
-    [kind].into_iter().chain(parameters).map(str::to_owned).collect()
+    parts.append(&mut parameters);
+    parts
 }
 
 /// Whether values of a media type, or a part of them, may be sent as XML. `entry` is the media type with its keywords.
 pub(super) fn is_xml(entry: &Entry) -> bool {
-    let is_xml_name = |name: &str| {
-        let name = normalized_name(name);
-        let kind = name.split(';').next().unwrap_or_default();
-        ["/xml", "+xml", "/*"].iter().any(|ending| kind.ends_with(ending))
-    };
+    let is_xml_name =
+        |name: &str| ["/xml", "+xml", "/*"].iter().any(|ending| normalized_name(name)[0].ends_with(ending));
     let encodings = entry.value.get("encoding").and_then(Node::entries).unwrap_or_default();
     let mut content_types =
         encodings.iter().filter_map(|encoding| encoding.value.get("contentType")?.as_str());

@@ -27,6 +27,7 @@ mod security_schemes;
 mod serialization;
 mod servers;
 pub(crate) mod unchanged;
+mod urls;
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -54,7 +55,7 @@ pub(crate) use self::lifecycle::{
 };
 pub(crate) use self::lifecycle_changes::GracePeriods;
 pub(crate) use self::matching::take_matches;
-pub(crate) use self::operations::{METHODS, RULES as OPERATION_RULES};
+pub(crate) use self::operations::{Method, RULES as OPERATION_RULES, operations_in};
 pub(crate) use self::parameters::RULES as PARAMETER_RULES;
 pub(crate) use self::responses::RULES as RESPONSE_RULES;
 pub(crate) use self::security::RULES as SECURITY_RULES;

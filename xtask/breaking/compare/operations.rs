@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::{fmt, slice};
 
 use contract::node::{Entry, Node, Value};
 use contract::source::Span;
+use contract::version::Version;
 
 use super::matching::match_by_key;
 use super::{
@@ -70,9 +72,46 @@ pub(crate) const RULES: &[Rule] = &[
     ),
 ];
 
-/// The keys of a path item that contain operations.
-pub(crate) const METHODS: [&str; 9] =
-    ["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"];
+/// The keys of a path item that contain an operation.
+const METHODS: [&str; 9] = ["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"];
+
+/// The key of a path item that maps further methods to operations. It is part of OpenAPI 3.2.
+const ADDITIONAL_OPERATIONS: &str = "additionalOperations";
+
+/// The method of an operation. It is displayed as it is sent in requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Method<'n> {
+    /// The key of the operation.
+    key: &'n str,
+    /// Whether the key is one of `additionalOperations`. Those are case-sensitive; the others are in lowercase.
+    is_additional: bool,
+}
+
+impl fmt::Display for Method<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.is_additional {
+            true => formatter.write_str(self.key),
+            false => formatter.write_str(&self.key.to_uppercase()),
+        }
+    }
+}
+
+/// Returns the operations among the entries of a path item, with their methods.
+pub(crate) fn operations_in<'n>(
+    entries: impl Iterator<Item = &'n Entry>,
+    version: Version,
+) -> impl Iterator<Item = (Method<'n>, &'n Entry)> {
+    entries.flat_map(move |entry| {
+        let (is_additional, operations) = match entry.key.text.as_str() {
+            key if METHODS.contains(&key) => (false, slice::from_ref(entry)),
+            ADDITIONAL_OPERATIONS if version == Version::V32 => {
+                (true, entry.value.entries().unwrap_or_default())
+            }
+            _ => (false, &[][..]),
+        };
+        operations.iter().map(move |entry| (Method { key: &entry.key.text, is_additional }, entry))
+    })
+}
 
 /// A path item: a path, a webhook or a callback with its operations.
 pub(super) struct PathItem<'n> {
@@ -82,6 +121,8 @@ pub(super) struct PathItem<'n> {
     pub span: Span,
     /// Whether the server sends the request, as in a webhook or a callback.
     pub is_outgoing: bool,
+    /// The version of the document.
+    version: Version,
     /// The node of the item and the targets of its references. Only annotations can occur in two of them.
     nodes: Vec<&'n Node>,
 }
@@ -93,6 +134,7 @@ impl<'n> PathItem<'n> {
             name: &entry.key.text,
             span: entry.key.span,
             is_outgoing,
+            version: side.document.version,
             nodes: side.reference_chain(&entry.value),
         }
     }
@@ -107,24 +149,26 @@ impl<'n> PathItem<'n> {
     }
 
     /// Returns the operations with their methods.
-    pub(super) fn operations(&self) -> impl Iterator<Item = (&'n str, &'n Entry)> {
-        let methods = self.entries().filter(|entry| METHODS.contains(&entry.key.text.as_str()));
-        methods.map(|entry| (entry.key.text.as_str(), entry))
+    pub(super) fn operations(&self) -> impl Iterator<Item = (Method<'n>, &'n Entry)> {
+        operations_in(self.entries(), self.version)
     }
 
     /// Returns a mapping of the keywords that have no comparison of their own, without annotations.
     fn unknown_keywords(&self) -> Node {
         let is_known = |key: &str| {
-            METHODS.contains(&key) || ["parameters", "servers", "$ref"].contains(&key) || is_annotation(key)
+            METHODS.contains(&key)
+                || (key == ADDITIONAL_OPERATIONS && self.version == Version::V32)
+                || ["parameters", "servers", "$ref"].contains(&key)
+                || is_annotation(key)
         };
         let unknown = self.entries().filter(|entry| !is_known(&entry.key.text));
         Node::without_span(Value::Mapping(unknown.cloned().collect()))
     }
 
     /// Returns the path to an operation, which is named by its id, or else by method and path.
-    fn operation_path(&self, method: &str, operation: &Node) -> Rc<OperationPath> {
+    fn operation_path(&self, method: Method<'_>, operation: &Node) -> Rc<OperationPath> {
         let id = operation.get("operationId").and_then(Node::as_str).map(str::to_owned);
-        let name = id.unwrap_or_else(|| format!("{} {}", method.to_uppercase(), self.name));
+        let name = id.unwrap_or_else(|| format!("{method} {}", self.name));
         Rc::new(OperationPath { operation: name, steps: String::new(), is_outgoing: self.is_outgoing })
     }
 }
@@ -148,13 +192,13 @@ pub(super) fn compare<'n>(
     revision: Option<&PathItem<'n>>,
     positions: Positions,
 ) {
-    let collect = |item: Option<&PathItem<'n>>| -> BTreeMap<&'n str, &'n Entry> {
+    let collect = |item: Option<&PathItem<'n>>| -> BTreeMap<Method<'n>, &'n Entry> {
         item.map(|item| item.operations().collect()).unwrap_or_default()
     };
     let (before, after) = (collect(base), collect(revision));
     for (method, entry) in &before {
         let Some(base) = base else { continue };
-        let operation_path = base.operation_path(method, &entry.value);
+        let operation_path = base.operation_path(*method, &entry.value);
         match (revision, after.get(method)) {
             (Some(revision), Some(revision_entry)) => {
                 let before = OperationNode { item: base, node: &entry.value, span: entry.key.span };
@@ -167,21 +211,31 @@ pub(super) fn compare<'n>(
             }
             (_, _) => {
                 let parent_span = revision.map_or(positions.revision, |item| item.span);
-                report_removed(comparison, &operation_path, base, entry, parent_span, after.is_empty());
+                let method_and_path = format!("{method} {}", base.name);
+                let is_whole_path = after.is_empty();
+                let positions = Positions::new(entry.key.span, parent_span);
+                report_removed(
+                    comparison,
+                    &operation_path,
+                    &method_and_path,
+                    &entry.value,
+                    positions,
+                    is_whole_path,
+                );
             }
         }
     }
     for (method, entry) in after.iter().filter(|(method, _)| !before.contains_key(*method)) {
         let Some(revision) = revision else { continue };
-        let operation_path = revision.operation_path(method, &entry.value);
-        let message = format!("`{} {}` was added", method.to_uppercase(), revision.name);
+        let operation_path = revision.operation_path(*method, &entry.value);
+        let message = format!("`{method} {}` was added", revision.name);
         let parent_span = base.map_or(positions.base, |item| item.span);
         let positions = Positions::new(parent_span, entry.key.span);
         comparison.report(
             "endpoint-added",
             &operation_path,
             positions,
-            &format!("{method} {}", revision.name),
+            &format!("{} {}", method.key, revision.name),
             message,
         );
     }
@@ -206,14 +260,13 @@ pub(super) fn compare<'n>(
 fn report_removed(
     comparison: &mut Comparison<'_>,
     operation_path: &Rc<OperationPath>,
-    item: &PathItem<'_>,
-    entry: &Entry,
-    parent_span: Span,
+    method_and_path: &str,
+    operation: &Node,
+    positions: Positions,
     is_whole_path: bool,
 ) {
     let id_prefix = if is_whole_path { "api-path" } else { "api" };
-    let method_and_path = format!("{} {}", entry.key.text.to_uppercase(), item.name);
-    let (id, reason) = match lifecycle::removal_status(&entry.value, comparison.today) {
+    let (id, reason) = match lifecycle::removal_status(operation, comparison.today) {
         lifecycle::RemovalStatus::NotDeprecated => {
             (format!("{id_prefix}-removed-without-deprecation"), String::new())
         }
@@ -228,9 +281,8 @@ fn report_removed(
             ("api-path-sunset-parse".to_owned(), format!("; its sunset `{text}` is not a date"))
         }
     };
-    let positions = Positions::new(entry.key.span, parent_span);
     let message = format!("`{method_and_path}` was removed{reason}");
-    comparison.report(&id, operation_path, positions, &method_and_path, message);
+    comparison.report(&id, operation_path, positions, method_and_path, message);
 }
 
 /// Keywords of an operation that have a comparison of their own.

@@ -7,6 +7,7 @@ use contract::node::{Entry, Node, Value};
 
 use super::matching::match_by_key;
 use super::operations::{compare_unknown_keywords, position_of};
+use super::urls::normalized_url;
 use super::{Comparison, OperationPath, Positions};
 use crate::rule::{Inverse, Level, Rule};
 use crate::schema::is_same_object;
@@ -173,7 +174,13 @@ fn compare_scheme(
             Some(if is_case_insensitive(node, keyword) { text.to_ascii_lowercase() } else { text.to_owned() })
         };
         let (old, new) = (text(base), text(revision));
-        if old != new {
+        let is_same = match (&old, &new) {
+            (Some(old), Some(new)) if keyword == "openIdConnectUrl" => {
+                normalized_url(old) == normalized_url(new)
+            }
+            _ => old == new,
+        };
+        if !is_same {
             let display_name = |text: Option<String>| text.unwrap_or_else(|| "none".to_owned());
             let details = format!("{keyword} {} to {}", display_name(old), display_name(new));
             let positions = Positions::new(
@@ -254,22 +261,26 @@ fn compare_flow(
     after: &Entry,
 ) {
     for (keyword, id) in FLOW_URLS {
-        let text =
-            |entry: &Entry| entry.value.get(keyword).and_then(Node::as_str).unwrap_or("none").to_owned();
+        let text = |entry: &Entry| entry.value.get(keyword).and_then(Node::as_str).map(str::to_owned);
         let (old, new) = (text(before), text(after));
-        if old != new {
-            let details = format!("`{old}` to `{new}`");
-            let positions = Positions::new(
-                position_of(&before.value, keyword, before.key.span),
-                position_of(&after.value, keyword, after.key.span),
-            );
-            comparison.report(
-                id,
-                operation_path,
-                positions,
-                &details,
-                format!("`{keyword}` changed from {details}"),
-            );
+        if old.as_deref().map(normalized_url) == new.as_deref().map(normalized_url) {
+            continue;
+        }
+        // Clients that do not know the URL renew tokens as before.
+        let is_harmless = keyword == "refreshUrl" && old.is_none();
+        let display_name = |text: Option<String>| text.unwrap_or_else(|| "none".to_owned());
+        let (old, new) = (display_name(old), display_name(new));
+        let details = format!("`{old}` to `{new}`");
+        let positions = Positions::new(
+            position_of(&before.value, keyword, before.key.span),
+            position_of(&after.value, keyword, after.key.span),
+        );
+        if is_harmless {
+            let message = format!("`{keyword}` `{new}` was added");
+            comparison.report_with_level(Level::Info, id, operation_path, positions, &details, message);
+        } else {
+            let message = format!("`{keyword}` changed from {details}");
+            comparison.report(id, operation_path, positions, &details, message);
         }
     }
     compare_flow_scopes(comparison, operation_path, before, after);

@@ -9,6 +9,7 @@ use contract::source::Span;
 use super::api::without_parameter_names;
 use super::matching::match_by_key;
 use super::operations::OperationNode;
+use super::urls::normalized_url;
 use super::{Comparison, OperationPath, Positions};
 use crate::rule::{Inverse, Rule};
 use crate::schema::is_same_object;
@@ -59,8 +60,9 @@ pub(super) fn addresses(root: &Node, path: &str, without_host: bool) -> BTreeSet
     if addresses.is_empty() { BTreeSet::from([without_parameter_names(path)]) } else { addresses }
 }
 
+/// Returns the URL of a server and a path, without the names of parameters. It is the same for equal URLs.
 fn address(url: &str, path: &str) -> String {
-    format!("{}{}", url.trim_end_matches('/'), without_parameter_names(path))
+    format!("{}{}", normalized_url(url).trim_end_matches('/'), without_parameter_names(path))
 }
 
 /// Compares the servers of an operation. Webhooks and callbacks are skipped, because their receivers define the URL.

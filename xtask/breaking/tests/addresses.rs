@@ -43,6 +43,50 @@ fn servers_and_paths_are_compared_as_addresses() {
 }
 
 #[test]
+fn server_urls_are_compared_by_meaning() {
+    let document = |url: &str, path: &str| {
+        let paths = json!({path: {"get": {"operationId": "getA"}}});
+        json!({"openapi": "3.1.0", "servers": [{"url": url}], "paths": paths}).to_string()
+    };
+    for (before, after) in [
+        ("https://api.example/v1", "HTTPS://API.example/v1"),
+        ("https://api.example/v1", "https://api.example:443/v1"),
+        ("http://api.example:80", "http://api.example/"),
+        ("http://api.example", "http://api.example:"),
+        ("wss://api.example:443/v1", "wss://api.example/v1"),
+        ("https://me@api.example:443/", "https://me@API.example"),
+        ("https://[::1]:443/v1", "https://[::1]/v1"),
+        ("//API.example/v1", "//api.example/v1"),
+        ("https://{Site}.API.example:443/{Base}", "https://{Site}.api.example/{Base}"),
+    ] {
+        for (before, after) in [(before, after), (after, before)] {
+            assert_eq!(
+                reported(&document(before, "/a"), &document(after, "/a")),
+                [""; 0],
+                "{before} {after}"
+            );
+        }
+    }
+    for (before, after) in [
+        ("https://api.example/v1", "https://api.example/V1"),
+        ("https://api.example/v1", "http://api.example/v1"),
+        ("https://api.example/v1", "https://api.example:80/v1"),
+        ("https://api.example:8443/v1", "https://api.example:443/v1"),
+        ("https://me@api.example", "https://ME@api.example"),
+        ("//api.example:443/v1", "//api.example/v1"),
+        ("/v1", "/V1"),
+        ("/to/HTTPS://a.example", "/to/https://a.example"),
+    ] {
+        let ids = reported(&document(before, "/a"), &document(after, "/a"));
+        assert_eq!(ids, [format!("api-server-removed: the server `{before}` was removed")], "{after}");
+    }
+    // A prefix moves between the server and the path, and the host is written differently.
+    let (before, after) =
+        (document("https://api.example/v1", "/a"), document("https://API.example:443", "/v1/a"));
+    assert_eq!(reported(&before, &after), [""; 0]);
+}
+
+#[test]
 fn servers_with_the_same_url_are_matched_by_their_variables() {
     let document = |servers: Value| {
         let get = json!({"operationId": "getA"});

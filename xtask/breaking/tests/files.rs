@@ -11,6 +11,7 @@ use super::super::document::{self, OpenApiDocument};
 use super::super::finding::Finding;
 use super::super::inputs::Input;
 use super::super::report::{self, ComparisonResult};
+use super::super::rule::Level;
 use super::super::{ReportFormat, git};
 use super::{TODAY, compare, differences, ids_and_levels, read};
 
@@ -369,8 +370,62 @@ fn version_3_2_is_compared_like_3_1_and_its_new_keywords_are_compared() {
             &with("additionalOperations", operation("a")),
             &with("additionalOperations", operation("b"))
         )),
-        ["unclassified-change"]
+        ["api-operation-id-removed"]
     );
+}
+
+#[test]
+fn additional_operations_of_version_3_2_are_compared_like_the_others() {
+    let paths = |version: &str, section: &str, operations: Value| {
+        let item = json!({"get": {"operationId": "g"}, "additionalOperations": operations});
+        json!({"openapi": version, "paths": {}, section: {"/a": item}}).to_string()
+    };
+    let copy = |keywords: Value| {
+        let mut operation = json!({"operationId": "c", "responses": {"204": {"description": "D"}}});
+        operation.as_object_mut().unwrap().extend(keywords.as_object().unwrap().clone());
+        json!({"COPY": operation})
+    };
+    let reported = |section: &str, before: &Value, after: &Value| {
+        let base = paths("3.2.0", section, before.clone());
+        ids_and_levels(&differences(&base, &paths("3.2.0", section, after.clone())))
+    };
+    let single = |id: &str, level| vec![(id.to_owned(), level)];
+    let parameter =
+        |required: bool| json!({"parameters": [{"name": "q", "in": "query", "required": required}]});
+    let sunset = |date: &str| json!({"deprecated": true, "x-sunset": date});
+    let (none, plain) = (json!({}), copy(json!({})));
+    for (before, after, expected) in [
+        (&plain, &copy(json!({"description": "D"})), vec![]),
+        (&plain, &copy(sunset("2027-12-01")), single("endpoint-deprecated-with-sunset", Level::Info)),
+        (&none, &plain, single("endpoint-added", Level::Info)),
+        (&plain, &none, single("api-removed-without-deprecation", Level::Error)),
+        (&copy(sunset("2026-02-01")), &none, single("api-removed-with-deprecation", Level::Info)),
+    ] {
+        for section in ["paths", "webhooks"] {
+            assert_eq!(reported(section, before, after), expected, "{section} {before} {after}");
+        }
+    }
+    for (is_required, expected) in [
+        (false, single("new-optional-request-parameter", Level::Info)),
+        (true, single("new-required-request-parameter", Level::Error)),
+    ] {
+        assert_eq!(reported("paths", &plain, &copy(parameter(is_required))), expected);
+    }
+    // The name of a method is case-sensitive, and is not one of the keys of a path item.
+    let get = json!({"get": {"operationId": "c"}});
+    assert_eq!(reported("paths", &none, &get), single("endpoint-added", Level::Info));
+    let lowercase = json!({"copy": {"operationId": "c"}});
+    let ids = breaking_ids(&differences(
+        &paths("3.2.0", "paths", plain.clone()),
+        &paths("3.2.0", "paths", lowercase.clone()),
+    ))
+    .join(" ");
+    assert_eq!(ids, "api-removed-without-deprecation");
+    let added = differences(&paths("3.2.0", "paths", none.clone()), &paths("3.2.0", "paths", lowercase));
+    assert_eq!(added[0].message, "`copy /a` was added");
+    // Earlier versions do not know the keyword.
+    let (before, after) = (paths("3.1.0", "paths", none), paths("3.1.0", "paths", plain));
+    assert_eq!(ids_and_levels(&differences(&before, &after)), single("unclassified-change", Level::Error));
 }
 
 #[test]

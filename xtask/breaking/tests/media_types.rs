@@ -88,6 +88,15 @@ fn media_type_parameters_except_charset_are_part_of_the_name() {
             "a/b; W=2; V=1; charset=utf-8",
             single("response-media-type-name-changed", Level::Info),
         ),
+        // A quoted value is the same as one without quotes.
+        ("a/b; v=\"1\"", "a/b;v=1", vec![]),
+        ("a/b; v=\"1\"; w=2", "a/b; w=2; v=1", single("response-media-type-name-changed", Level::Info)),
+        ("a/b; v=\"c;\\\"d\\e\"", "a/b;v=\"c;\\\"de\"", vec![]),
+        ("a/b; charset=\"utf-8\"", "a/b", single("response-media-type-name-changed", Level::Info)),
+        ("a/b; v=\"c;w=2\"", "a/b; v=c; w=2", {
+            let added = ("response-media-type-added".to_owned(), Level::Info);
+            vec![("response-media-type-removed".to_owned(), Level::Error), added]
+        }),
         ("a/b", "a/b; charset=utf-8", single("response-media-type-name-changed", Level::Info)),
         ("a/b", "a/b; v=1", single("response-media-type-name-specialized", Level::Info)),
         ("a/b; v=1", "a/b", single("response-media-type-name-generalized", Level::Error)),

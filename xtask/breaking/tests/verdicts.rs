@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::super::rule::Level;
 use super::behavior::document_with_operation;
-use super::differences;
+use super::{differences, ids_and_levels};
 
 /// Returns the messages of the findings that are not at level info.
 pub(super) fn reported(base: &str, revision: &str) -> Vec<String> {
@@ -134,6 +134,75 @@ fn keywords_of_oauth_flows_are_compared() {
 }
 
 #[test]
+fn urls_of_security_schemes_are_compared_by_meaning() {
+    let document = |scheme: Value| {
+        let root = json!({"components": {"securitySchemes": {"a": scheme}}, "security": [{"a": []}]});
+        document_with_operation(&root, &json!({}))
+    };
+    let flow = |flow: &str, keyword: &str, url: &str| {
+        let mut keywords = json!({"scopes": {}, "tokenUrl": "https://a.example/token"});
+        keywords[keyword] = json!(url);
+        document(json!({"type": "oauth2", "flows": {flow: keywords}}))
+    };
+    let open_id = |url: &str| document(json!({"type": "openIdConnect", "openIdConnectUrl": url}));
+    let documents = |url: &str| {
+        [
+            flow("authorizationCode", "authorizationUrl", url),
+            flow("implicit", "authorizationUrl", url),
+            flow("password", "tokenUrl", url),
+            flow("clientCredentials", "refreshUrl", url),
+            flow("deviceAuthorization", "deviceAuthorizationUrl", url),
+            open_id(url),
+        ]
+    };
+    for (before, after) in
+        [("https://a.example/x", "HTTPS://A.example:443/x"), ("http://a.example:80", "http://a.example/")]
+    {
+        for (base, revision) in documents(before).iter().zip(&documents(after)) {
+            assert_eq!(ids_and_levels(&differences(base, revision)), [], "{base} {revision}");
+        }
+    }
+    for after in ["https://a.example/X", "http://a.example/x", "https://a.example/x/"] {
+        for (base, revision) in documents("https://a.example/x").iter().zip(&documents(after)) {
+            assert_eq!(reported(base, revision).len(), 1, "{base} {revision}");
+        }
+    }
+    // The message has the URLs of the documents.
+    assert_eq!(
+        reported(&open_id("https://A.example/x"), &open_id("https://A.example/y")),
+        [
+            "api-security-component-type-changed: the security scheme `a` changed: openIdConnectUrl https://A.example/x to https://A.example/y"
+        ]
+    );
+}
+
+#[test]
+fn an_added_refresh_url_breaks_no_client() {
+    let document = |refresh_url: Option<&str>| {
+        let mut flow = json!({"tokenUrl": "https://a.example/token", "scopes": {}});
+        if let Some(url) = refresh_url {
+            flow["refreshUrl"] = json!(url);
+        }
+        let schemes = json!({"a": {"type": "oauth2", "flows": {"password": flow}}});
+        let root = json!({"components": {"securitySchemes": schemes}, "security": [{"a": []}]});
+        document_with_operation(&root, &json!({}))
+    };
+    let changed = |level| [("api-security-component-oauth-token-url-changed".to_owned(), level)];
+    let (none, token, other) = (
+        document(None),
+        document(Some("https://a.example/token")),
+        document(Some("https://a.example/other")),
+    );
+    for after in [&token, &other] {
+        let findings = differences(&none, after);
+        assert_eq!(ids_and_levels(&findings), changed(Level::Info));
+        assert!(findings[0].message.ends_with("was added"), "{findings:?}");
+        assert_eq!(ids_and_levels(&differences(after, &none)), changed(Level::Error));
+    }
+    assert_eq!(ids_and_levels(&differences(&token, &other)), changed(Level::Error));
+}
+
+#[test]
 fn a_version_with_fewer_numbers_is_not_a_decrease() {
     let document = |version: &str, summary: &str| {
         document_with_operation(&json!({"info": {"version": version}}), &json!({"tags": [summary]}))
@@ -144,6 +213,52 @@ fn a_version_with_fewer_numbers_is_not_a_decrease() {
     };
     assert!(!is_decrease("1.0.0", "1.0") && !is_decrease("1", "1.0.1"));
     assert!(is_decrease("1.1.0", "1.0.9") && is_decrease("1.0.1", "1.0"));
+}
+
+#[test]
+fn only_semantic_versions_are_expected_to_increase() {
+    let reported = |before: &str, after: &str| {
+        let document = |version: &str, id: &str| {
+            document_with_operation(&json!({"info": {"version": version}}), &json!({"operationId": id}))
+        };
+        // The changed `operationId` is a breaking change.
+        let base = document(before, "a");
+        let revision = document(after, "b");
+        let findings =
+            differences(&base, &revision).into_iter().filter(|finding| finding.id.contains("version"));
+        findings.map(|finding| format!("{}: {}", finding.id, finding.message)).collect::<Vec<_>>()
+    };
+    let same_major = "api-major-version-not-bumped: breaking changes, but";
+    for (before, after, expected) in [
+        ("1.0.0", "2.0.0", vec![]),
+        ("v1.2.3", "v2.0.0", vec![]),
+        ("1", "v2", vec![]),
+        ("1.0", "v1", vec![format!("{same_major} v1 has the same major version as 1.0")]),
+        ("v1.2.3", "1.3.0", vec![format!("{same_major} 1.3.0 has the same major version as v1.2.3")]),
+        // Below 1.0.0, the minor version counts as the major one.
+        ("0.1.0", "0.2.0", vec![]),
+        ("0.9.0", "1.0.0", vec![]),
+        ("0.1.0", "0.1.1", vec![format!("{same_major} 0.1.1 has the same minor version as 0.1.0")]),
+        (
+            "1.0.0",
+            "1.0.0-rc.1",
+            vec![
+                format!("{same_major} 1.0.0-rc.1 has the same major version as 1.0.0"),
+                "api-version-decreased: the version decreased from 1.0.0 to 1.0.0-rc.1".to_owned(),
+            ],
+        ),
+        ("1.0.0+2", "2.0.0+1", vec![]),
+        ("1.0.0+2", "1.0.0+1", vec![format!("{same_major} 1.0.0+1 has the same major version as 1.0.0+2")]),
+        // Other versions are not ordered.
+        ("2026-06-01", "2026-06-02", vec![]),
+        ("2026-06-02", "2026-06-01", vec![]),
+        ("2026-06-01", "2026-06-01", vec![]),
+        ("2026-06-01", "1.0.0", vec![]),
+        ("1.0.0", "latest", vec![]),
+        ("", "", vec![]),
+    ] {
+        assert_eq!(reported(before, after), expected, "{before} {after}");
+    }
 }
 
 #[test]

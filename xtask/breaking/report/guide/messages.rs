@@ -7,7 +7,7 @@ use contract::plain_text::plain_text;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::diff::json_lines;
-use crate::compare::METHODS;
+use crate::compare::{Method, operations_in};
 use crate::document::IndexedDocument;
 use crate::schema::view::SchemaParts;
 
@@ -24,8 +24,8 @@ const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
 /// An operation of a document.
 #[derive(Clone, Copy)]
 pub(super) struct Operation<'n> {
-    /// The method, in lowercase.
-    pub method: &'n str,
+    /// The method.
+    pub method: Method<'n>,
     /// The path, or the name of the webhook.
     pub path: &'n str,
     /// The `operationId`.
@@ -52,10 +52,10 @@ pub(super) fn operations<'n>(document: &IndexedDocument<'n>) -> Vec<Operation<'n
     for (section, is_event) in [("paths", false), ("webhooks", true)] {
         for item in document.document.root.get(section).and_then(Node::entries).unwrap_or_default() {
             let node = document.follow(&item.value);
-            let methods = node.entries().unwrap_or_default().iter();
-            let methods = methods.filter(|entry| METHODS.contains(&entry.key.text.as_str()));
-            operations.extend(methods.map(|entry| Operation {
-                method: &entry.key.text,
+            let entries = node.entries().unwrap_or_default().iter();
+            let methods = operations_in(entries, document.document.version);
+            operations.extend(methods.map(|(method, entry)| Operation {
+                method,
                 path: &item.key.text,
                 id: entry.value.get("operationId").and_then(Node::as_str),
                 is_event,
@@ -75,7 +75,7 @@ impl<'n> Operation<'n> {
 
     /// Returns the method and the path.
     pub(super) fn address(&self) -> String {
-        format!("{} {}", self.method.to_uppercase(), self.path)
+        format!("{} {}", self.method, self.path)
     }
 
     /// Returns the name by which clients know the operation: that of an event is the name of the webhook.
@@ -193,7 +193,7 @@ impl<'n> Operation<'n> {
                 _ => lines.push(format!("{name}: {}", text(value))),
             }
         }
-        let first = if self.is_event { "event".to_owned() } else { self.method.to_uppercase() };
+        let first = if self.is_event { "event".to_owned() } else { self.method.to_string() };
         lines.insert(0, format!("{first} {path}"));
         lines
     }

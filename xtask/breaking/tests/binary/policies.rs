@@ -108,11 +108,11 @@ fn the_expected_version_depends_on_the_configured_levels() {
     ] {
         assert_eq!(totals(&new, &config), expected, "{config}\n{new}");
     }
-    // The major version is 0 in both.
-    let (old, new) = (with_version(CONTRACT, "0.0.1"), with_version(&breaking_contract(), "0.1.0"));
+    // Below 1.0.0, the minor version counts as the major one.
+    let (old, new) = (with_version(CONTRACT, "0.1.0"), with_version(&breaking_contract(), "0.1.1"));
     assert_eq!(totals_of(&old, &new, POLICY), "1 breaking change, 1 warning, 0 harmless changes");
-    let (old, new) = (with_version(CONTRACT, "0.0.0"), with_version(&breaking_contract(), "0.1.0"));
-    assert_eq!(totals_of(&old, &new, POLICY), "1 breaking change, 1 warning, 0 harmless changes");
+    let (old, new) = (with_version(CONTRACT, "0.1.0"), with_version(&breaking_contract(), "0.2.0"));
+    assert_eq!(totals_of(&old, &new, POLICY), ONE_ERROR);
 }
 
 #[test]
