@@ -13,7 +13,7 @@ pub enum Phase {
     /// the migration only adds tables, nullable columns and indexes, and fills new columns in batches.
     Expand,
     /// After the last server of the previous release stopped. The migration removes or changes what only that release
-    /// needed, and its floor excludes that release.
+    /// needed. If that release would fail without it, its floor excludes the release.
     Contract,
 }
 

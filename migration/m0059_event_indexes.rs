@@ -1,4 +1,4 @@
-//! Events are read in the order of their ids, which contain the time. The indexes by time cost a write per event.
+//! Events are read in the order of their ids, which contain the time. Each index by time costs a write per event.
 
 use crate::definition::{Migration, Phase};
 

@@ -17,7 +17,7 @@ pub(crate) struct Policies {
     pub sunset_days: i32,
     /// The same at stability level beta.
     pub beta_sunset_days: i32,
-    /// Whether changes of security schemes, and changes that grant more access, are errors.
+    /// Whether changes of security schemes, and operations that require fewer schemes or scopes, are errors.
     pub raised_security: bool,
     /// Whether a version that did not increase as expected is a warning.
     pub version_bump: bool,

@@ -88,16 +88,17 @@ fn version_of(root: &Node) -> Option<(String, Span)> {
     Some((text.unwrap_or_else(|| value::display_value(&entry.value)), entry.key.span))
 }
 
-/// Parses a semantic version, which may begin with `v` and may lack the last numbers: `v1` and `1.0` are 1.0.0. Returns `None`
-/// for other versions, such as dates.
+/// Parses a semantic version, which may begin with `v` and may lack the last numbers: `v1` and `1.0` are 1.0.0, and `1.0-beta` is
+/// 1.0.0-beta. Returns `None` for other versions, such as dates.
 fn semantic(version: &str) -> Option<semver::Version> {
     let version = version.strip_prefix('v').unwrap_or(version);
-    let missing_numbers = match version.split('.').count() {
-        1 => ".0.0",
+    let (numbers, suffix) = version.split_at(version.find(['-', '+']).unwrap_or(version.len()));
+    let missing_numbers = match numbers.split('.').count() {
+        1 if suffix.is_empty() => ".0.0",
         2 => ".0",
         _ => "",
     };
-    semver::Version::parse(&format!("{version}{missing_numbers}")).ok()
+    semver::Version::parse(&format!("{numbers}{missing_numbers}{suffix}")).ok()
 }
 
 /// Returns the name and the value of the number that increases with a breaking change: below 1.0.0, the minor version.

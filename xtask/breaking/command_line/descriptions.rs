@@ -177,6 +177,10 @@ const DESCRIPTIONS: &[(&str, &str)] = &[
     ("request-path-parameter-renamed", "A parameter of a path has another name"),
     ("request-path-parameter-undeclared", "A placeholder of a path lost its parameter"),
     ("request-property-removed", "A property of a request was removed"),
+    (
+        "request-property-removed-with-deprecation",
+        "A deprecated property of a request was removed after its sunset",
+    ),
     ("request-read-only-property-removed", "A read-only property of a request was removed"),
     ("required-response-header-removed", "A required response header was removed"),
     ("response-body-encoding-changed", "The `encoding` of a response body changed"),
@@ -195,6 +199,10 @@ const DESCRIPTIONS: &[(&str, &str)] = &[
     ("response-media-type-removed", "A media type of a response was removed"),
     ("response-non-success-status-added", "A status other than success was added"),
     ("response-non-success-status-removed", "A status other than success was removed"),
+    (
+        "response-property-removed-with-deprecation",
+        "A deprecated property of a response was removed after its sunset",
+    ),
     ("response-success-status-added", "A success status was added"),
     ("response-success-status-removed", "A success status was removed"),
     ("stability-decreased", "The `x-stability-level` decreased or is unknown"),

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use contract::node::Node;
+use contract::version::Version;
 
 use super::operations::{compare_unknown_keywords, position_of};
 use super::parameter_list::OperationParameter;
@@ -134,8 +135,12 @@ fn compare_serialization(
             message,
         );
     }
-    // Only text in URLs is percent-encoded. Encoded characters stay valid when reserved ones are allowed.
-    if old.allows_reserved != new.allows_reserved && ["query", "path"].contains(&before.location) {
+    // Encoded characters stay valid when reserved ones are allowed. Before OpenAPI 3.2, only the query has such characters.
+    let is_encoded = match comparison.revision.document.version {
+        Version::V32 => before.location != "header",
+        _ => before.location == "query",
+    };
+    if old.allows_reserved != new.allows_reserved && is_encoded {
         let message =
             format!("`allowReserved` changed from {} to {}", old.allows_reserved, new.allows_reserved);
         comparison.report_with_level(

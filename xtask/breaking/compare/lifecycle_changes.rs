@@ -198,8 +198,8 @@ fn add_sunset_change(
             add("sunset-changed-too-small", sunset_positions, format!("{before} to {after}"), message);
         }
         (Some(Ok(before)), Some(Ok(after))) if after != before => {
-            let direction = if after < before { "moved up" } else { "was postponed" };
-            let message = format!("the sunset {direction} from {before} to {after}");
+            let direction = if after < before { "earlier" } else { "later" };
+            let message = format!("the sunset is now {after}, {direction} than {before}");
             add("with-sunset", sunset_positions, format!("{before} to {after}"), message);
         }
         // The base had no valid sunset.

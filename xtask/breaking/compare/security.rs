@@ -15,7 +15,8 @@ use super::{Comparison, OperationPath, Positions, security_schemes};
 use crate::rule::{Inverse, Rule};
 
 const SCOPE_REMOVED: &str = "Keys without the scope gain access to the operation.";
-const CREDENTIALS_NOT_REQUIRED: &str = "Requests without credentials of this scheme gain access to the operation; without authentication, its data is public.";
+const CREDENTIALS_NOT_REQUIRED: &str = "Requests without credentials of this scheme gain access to the operation. \
+    Without authentication, its data is public.";
 const REVIEW_ACCESS: &str = "Review who gains access, and add a waiver.";
 const MISSING_CREDENTIALS_REJECTED: &str = "Requests without credentials of this scheme are rejected.";
 const KEEP_SCHEME_AS_ALTERNATIVE: &str = "Keep the existing scheme as an alternative.";

@@ -3,9 +3,9 @@
 /// The schemes with a default port.
 const DEFAULT_PORTS: [(&str, &str); 4] = [("http", ":80"), ("https", ":443"), ("ws", ":80"), ("wss", ":443")];
 
-/// Returns a URL in a notation that is the same for equal URLs (RFC 3986, sections 6.2.2.1 and 6.2.3): the scheme and the host are
-/// in lowercase, the default port is left out, and an empty path is `/`. The names of server variables (`{name}`) are
-/// kept. Of a relative URL, only the host can change.
+/// Returns a URL in a notation that is the same for equal URLs (RFC 3986, section 6.2): the scheme and the host are in lowercase,
+/// the default port is left out, and an empty path is `/`. The names of server variables (`{name}`) are kept. Relative URLs are
+/// returned unchanged, except that the host of those that begin with `//` is converted.
 pub(super) fn normalized_url(url: &str) -> String {
     let (scheme, rest) = url.split_once("//").unwrap_or(("", url));
     let name = scheme.strip_suffix(':').unwrap_or_default();

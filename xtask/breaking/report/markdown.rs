@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use contract::node::Node;
 
-use super::super::compare::AffectedOperation;
+use super::super::compare::{AffectedOperation, operations_in};
+use super::super::document::OpenApiDocument;
 use super::super::finding::Finding;
 use super::super::policies::VERSION_RULES;
 use super::{ComparisonResult, affected_operations, groups, summary};
@@ -59,7 +60,7 @@ pub(super) fn changelog(result: &ComparisonResult) -> String {
 /// about the version are left out.
 pub(super) fn release(result: &ComparisonResult) -> String {
     let webhooks: BTreeMap<&str, &str> =
-        [&result.base, &result.revision].into_iter().flat_map(|document| webhooks(&document.root)).collect();
+        [&result.base, &result.revision].into_iter().flat_map(webhooks).collect();
     let mut sections = Vec::new();
     for (heading, findings) in groups(result) {
         let findings = findings.into_iter().filter(|finding| !VERSION_RULES.contains(&finding.id.as_str()));
@@ -75,11 +76,12 @@ pub(super) fn release(result: &ComparisonResult) -> String {
 }
 
 /// Returns the names of the webhooks by operation id. Receivers know a webhook by its name.
-fn webhooks(document: &Node) -> impl Iterator<Item = (&str, &str)> {
-    let webhooks = document.get("webhooks").and_then(Node::entries).unwrap_or_default();
-    webhooks.iter().flat_map(|webhook| {
-        let operations = webhook.value.entries().unwrap_or_default().iter();
-        let ids = operations.filter_map(|operation| operation.value.get("operationId")?.as_str());
+fn webhooks(document: &OpenApiDocument) -> impl Iterator<Item = (&str, &str)> {
+    let webhooks = document.root.get("webhooks").and_then(Node::entries).unwrap_or_default();
+    webhooks.iter().flat_map(move |webhook| {
+        let entries = webhook.value.entries().unwrap_or_default().iter();
+        let operations = operations_in(entries, document.version);
+        let ids = operations.filter_map(|(_, operation)| operation.value.get("operationId")?.as_str());
         ids.map(|id| (id, &*webhook.key.text))
     })
 }

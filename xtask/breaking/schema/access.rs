@@ -20,7 +20,7 @@ const CLIENTS_MISS_PROPERTY: &str = "Clients that read the property fail.";
 const MAKE_PROPERTY_OPTIONAL: &str =
     "Make the property optional, with a default that preserves the old behavior.";
 const KEEP_PROPERTY: &str =
-    "Keep the property, mark it `deprecated`, and remove it in the next version of the API.";
+    "Keep the property until its sunset: mark it `deprecated` with a date in `x-sunset`.";
 
 /// The rules of this module.
 pub(crate) const RULES: &[Rule] = &[
@@ -30,6 +30,8 @@ pub(crate) const RULES: &[Rule] = &[
         "The server ignores the property that clients send, or rejects the request if unknown properties are invalid.",
         "Keep accepting the property, even if it is ignored, and mark it `deprecated`.",
     ),
+    Rule::info("request-property-removed-with-deprecation", Inverse::Of("new-optional-request-property")),
+    Rule::info("response-property-removed-with-deprecation", Inverse::Of("response-optional-property-added")),
     Rule::info("request-read-only-property-removed", Inverse::Of("new-optional-request-property")),
     Rule::error(
         "new-required-request-property",

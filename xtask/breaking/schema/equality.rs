@@ -13,10 +13,27 @@ use super::value::{ValueSet, is_equal};
 use super::view::SchemaParts;
 use crate::document::IndexedDocument;
 
-/// The pairs of nodes, by address, that were found to differ. Schemas that refer to each other in cycles lead to the same
-/// pairs again and again.
+/// A pair of nodes, by address.
+type Pair = (usize, usize);
+
+/// The pairs that were found to differ. Schemas that refer to each other in cycles lead to the same pairs again and again.
 #[derive(Default)]
-pub(super) struct KnownDifferences(RefCell<HashSet<(usize, usize)>>);
+pub(super) struct KnownDifferences {
+    different: RefCell<HashSet<Pair>>,
+    /// Pairs of whole schemas that exceeded a limit.
+    too_large: RefCell<HashSet<Pair>>,
+}
+
+impl KnownDifferences {
+    /// Adds a pair. Forgets the others if there are too many.
+    fn add(pairs: &RefCell<HashSet<Pair>>, pair: Pair) {
+        let mut pairs = pairs.borrow_mut();
+        if pairs.len() >= MAX_KNOWN {
+            pairs.clear();
+        }
+        pairs.insert(pair);
+    }
+}
 
 /// Whether two schemas are equal. Each is given with its document.
 pub(super) fn is_same_schema<'n>(
@@ -35,10 +52,15 @@ pub(super) fn is_same_schema<'n>(
         is_limited: false,
     };
     // Equal keywords can have different meanings in OpenAPI 3.0 and in later versions.
-    (left_side.document.version == Version::V30) == (right_side.document.version == Version::V30)
+    let is_same = (left_side.document.version == Version::V30)
+        == (right_side.document.version == Version::V30)
         && left.selected.is_empty()
         && right.selected.is_empty()
-        && equality.are_lists_equal(&left.nodes, &right.nodes, true)
+        && equality.are_lists_equal(&left.nodes, &right.nodes);
+    if let (true, [left], [right]) = (equality.is_limited, &*left.nodes, &*right.nodes) {
+        KnownDifferences::add(&known.too_large, equality.pair(left, right));
+    }
+    is_same
 }
 
 /// The state of comparing two schemas.
@@ -47,9 +69,9 @@ struct Equality<'a, 'n> {
     right_side: &'a IndexedDocument<'n>,
     known: &'a KnownDifferences,
     /// Pairs of nodes, by address, that are equal if the pairs in progress are. A schema can refer to itself.
-    assumed: HashSet<(usize, usize)>,
+    assumed: HashSet<Pair>,
     /// The pairs in `assumed` in the order in which they were added.
-    order: Vec<(usize, usize)>,
+    order: Vec<Pair>,
     /// The nesting of the compared nodes.
     depth: usize,
     /// The remaining number of pairs that are compared.
@@ -61,20 +83,30 @@ struct Equality<'a, 'n> {
 /// The maximum number of compared pairs. Schemas with more count as different.
 const MAX_PAIRS: usize = 5_000;
 
+/// The maximum number of pairs that are remembered.
+const MAX_KNOWN: usize = 200_000;
+
 /// The maximum nesting of nodes. Deeper ones count as different. It limits the use of the call stack.
 const MAX_DEPTH: usize = 200;
 
 impl<'n> Equality<'_, 'n> {
+    /// Returns the pair of the nodes behind two nodes.
+    fn pair(&self, left: &'n Node, right: &'n Node) -> Pair {
+        let (left, right) = (unwrap(self.left_side, left), unwrap(self.right_side, right));
+        (std::ptr::from_ref(left) as usize, std::ptr::from_ref(right) as usize)
+    }
+
     fn are_equal(&mut self, left: &'n Node, right: &'n Node) -> bool {
         let (left, right) = (unwrap(self.left_side, left), unwrap(self.right_side, right));
         let (Some(left_entries), Some(right_entries)) = (left.entries(), right.entries()) else {
             return is_equal(left, right);
         };
         let pair = (std::ptr::from_ref(left) as usize, std::ptr::from_ref(right) as usize);
-        if self.known.0.borrow().contains(&pair) {
+        if self.known.different.borrow().contains(&pair) {
             return false;
         }
-        if self.depth >= MAX_DEPTH || self.remaining_pairs == 0 {
+        let is_too_large = self.known.too_large.borrow().contains(&pair);
+        if is_too_large || self.depth >= MAX_DEPTH || self.remaining_pairs == 0 {
             self.is_limited = true;
             return false;
         }
@@ -92,9 +124,9 @@ impl<'n> Equality<'_, 'n> {
             for pair in self.order.drain(added_before..) {
                 self.assumed.remove(&pair);
             }
-            // A schema that is too large to compare is too large each time.
-            if !self.is_limited || self.depth == 0 {
-                self.known.0.borrow_mut().insert(pair);
+            // The assumptions were in favor of equality, so the pairs differ without them, too.
+            if !self.is_limited {
+                KnownDifferences::add(&self.known.different, pair);
             }
         }
         are_equal
@@ -129,7 +161,12 @@ impl<'n> Equality<'_, 'n> {
             "allOf" | "oneOf" | "anyOf" | "prefixItems" => match (left.items(), right.items()) {
                 (Some(left), Some(right)) => {
                     let (left, right) = (Vec::from_iter(left), Vec::from_iter(right));
-                    self.are_lists_equal(&left, &right, keyword != "prefixItems")
+                    if keyword == "prefixItems" {
+                        left.len() == right.len()
+                            && left.iter().zip(&right).all(|(left, right)| self.are_equal(left, right))
+                    } else {
+                        self.are_lists_equal(&left, &right)
+                    }
                 }
                 _ => is_equal(left, right),
             },
@@ -144,18 +181,42 @@ impl<'n> Equality<'_, 'n> {
         }
     }
 
-    /// Compares two lists of schemas, regardless of the order if `any_order` is true.
-    fn are_lists_equal(&mut self, left: &[&'n Node], right: &[&'n Node], any_order: bool) -> bool {
-        let mut remaining = right.to_vec();
+    /// Compares two lists of schemas, regardless of their order.
+    fn are_lists_equal(&mut self, left: &[&'n Node], right: &[&'n Node]) -> bool {
+        let mut owners = vec![None; right.len()];
         left.len() == right.len()
-            && left.iter().all(|item| {
-                let candidates = if any_order { remaining.len() } else { 1 };
-                let index = (0..candidates).find(|index| self.are_equal(item, remaining[*index]));
-                index.is_some_and(|index| {
-                    remaining.remove(index);
-                    true
-                })
+            && (0..left.len()).all(|item| {
+                let mut is_tried = vec![false; right.len()];
+                self.find_partner(item, (left, right), &mut owners, &mut is_tried)
             })
+    }
+
+    /// Finds an equal schema in the right list for one of the left list. `owners` are those that have one already; they are given
+    /// another one if necessary, since assumptions can make a schema equal to several.
+    fn find_partner(
+        &mut self,
+        item: usize,
+        (left, right): (&[&'n Node], &[&'n Node]),
+        owners: &mut [Option<usize>],
+        is_tried: &mut [bool],
+    ) -> bool {
+        let (free, taken): (Vec<usize>, Vec<usize>) =
+            (0..right.len()).partition(|index| owners[*index].is_none());
+        for index in free.into_iter().chain(taken) {
+            if is_tried[index] || !self.are_equal(left[item], right[index]) {
+                continue;
+            }
+            is_tried[index] = true;
+            let is_available = match owners[index] {
+                None => true,
+                Some(owner) => self.find_partner(owner, (left, right), owners, is_tried),
+            };
+            if is_available {
+                owners[index] = Some(item);
+                return true;
+            }
+        }
+        false
     }
 }
 

@@ -121,11 +121,18 @@ fn report_removed<'n>(
     let view = SchemaView::of(&comparison.base, &before);
     let direction = pair.site.direction();
     let never_sent = pair.site.is_never_sent() || PropertyAccess::of(&view).is_never_sent(direction);
-    let (announced_level, reason) = match property_removal_status(&view, comparison.today) {
-        RemovalStatus::Announced => (Some(Level::Info), String::new()),
+    let (level_before_sunset, reason) = match property_removal_status(&view, comparison.today) {
+        RemovalStatus::Announced if !never_sent => {
+            let id = match direction {
+                Direction::Request => "request-property-removed-with-deprecation",
+                Direction::Response => "response-property-removed-with-deprecation",
+            };
+            let message = format!("the deprecated property `{name}` was removed");
+            comparison.report_property_rule(pair.index, id, None, positions, name, message);
+            return;
+        }
         RemovalStatus::BeforeSunset(date) if !never_sent => {
-            let level = (direction == Direction::Response).then_some(Level::Error);
-            (level, format!(" before its sunset on {date}"))
+            (Some(Level::Error), format!(" before its sunset on {date}"))
         }
         _ => (None, String::new()),
     };
@@ -140,13 +147,13 @@ fn report_removed<'n>(
                 (false, true) => Level::Error,
                 (false, false) => Level::Warning,
             };
-            let (id, level) = (access::removal_rule_id(site, false), announced_level.unwrap_or(level));
+            let id = access::removal_rule_id(site, false);
             comparison.report_property_rule(pair.index, &id, Some(level), positions, name, message);
         }
         Direction::Response => {
             let site = if never_sent { SchemaSite::ResponseWriteOnly } else { SchemaSite::ResponseProperty };
             let id = access::removal_rule_id(site, property.required_spans.0.is_some());
-            comparison.report_property_rule(pair.index, &id, announced_level, positions, name, message);
+            comparison.report_property_rule(pair.index, &id, level_before_sunset, positions, name, message);
         }
     }
     if !after.is_rejected() && !after.accepts_everything() {

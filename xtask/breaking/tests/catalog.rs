@@ -178,7 +178,7 @@ const NO_PATH: &str = "responses have no path";
 const NO_PATH_ITEM: &str = "responses have no parameters of a path item";
 
 /// For each rule about requests, the corresponding rule about responses, or the reason why there is none.
-const COUNTERPARTS: [(&str, Result<&str, &str>); 45] = [
+const COUNTERPARTS: [(&str, Result<&str, &str>); 46] = [
     ("new-optional-request-default-parameter-to-existing-path", Err(NO_PATH_ITEM)),
     ("new-optional-request-parameter", Ok("response-header-added")),
     ("new-optional-request-property", Ok("response-optional-property-added")),
@@ -225,6 +225,7 @@ const COUNTERPARTS: [(&str, Result<&str, &str>); 45] = [
     ("request-path-parameter-renamed", Err(NO_PATH)),
     ("request-path-parameter-undeclared", Err(NO_PATH)),
     ("request-property-removed", Ok("response-required-property-removed")),
+    ("request-property-removed-with-deprecation", Ok("response-property-removed-with-deprecation")),
     ("request-read-only-property-removed", Ok("response-required-write-only-property-removed")),
     (
         "request-required-property-became-not-read-only",

@@ -36,7 +36,7 @@ const MAX_EVALUATIONS: usize = 2_000;
 /// The maximum number of schemas for which one proof looks for examples.
 const MAX_EXAMPLE_SCHEMAS: usize = 100;
 /// The maximum number of goals and evaluated schemas of all proofs of a comparison.
-const MAX_TOTAL_STEPS: usize = 250_000;
+const MAX_TOTAL_STEPS: usize = 500_000;
 /// The maximum number of schemas and of failed goals that a comparison remembers.
 const MAX_CACHED: usize = 200_000;
 /// The maximum depth of goals that depend on each other. It limits the use of the call stack.

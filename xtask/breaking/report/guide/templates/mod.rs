@@ -123,6 +123,8 @@ pub(super) const MEMBERS_REMOVED: &[&str] = &[
     "request-property-removed",
     "response-required-property-removed",
     "response-optional-property-removed",
+    "request-property-removed-with-deprecation",
+    "response-property-removed-with-deprecation",
 ];
 pub(super) const MEMBERS_ADDED: &[&str] = &[
     "new-required-request-parameter",
@@ -377,7 +379,7 @@ const RULES: &[Template] = &[
         "Send {what} with each request, because it is required despite its default. Send the default to keep the old behavior.",
     ),
     row(
-        &["request-property-removed"],
+        &["request-property-removed", "request-property-removed-with-deprecation"],
         Removed,
         "Stop sending {what}. If your code relies on the effect, look for a replacement among the added fields, or elsewhere in the new contract.",
     ),
@@ -395,6 +397,7 @@ const RULES: &[Template] = &[
         &[
             "response-required-property-removed",
             "response-optional-property-removed",
+            "response-property-removed-with-deprecation",
             "response-required-property-became-write-only",
             "response-optional-property-became-write-only",
         ],
