@@ -19,8 +19,8 @@ const READY: &str = "listening on http://";
 /// The time limit for the start of a server.
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The time limit for the end of a process.
-const STOP_TIMEOUT: Duration = Duration::from_secs(15);
+/// The time limit for the end of a process, which waits up to 30 seconds for webhooks in flight.
+const STOP_TIMEOUT: Duration = Duration::from_secs(40);
 
 /// `/proc/<pid>/stat` counts processor time in hundredths of a second on every Linux.
 const CPU_TICK: Duration = Duration::from_millis(10);
