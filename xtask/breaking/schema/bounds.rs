@@ -74,7 +74,8 @@ pub(super) const SCHEMA_RULES: &[SchemaRule] = &[
     narrowing("pattern-added", "pattern-removed"),
     widening("pattern-removed", "pattern-added"),
     SchemaRule::new(BOUNDS, ValueEffect::Alters, "pattern-changed", "pattern-changed"),
-    widening("pattern-generalized", "pattern-changed"),
+    // Clients that check the pattern are few, and formats are extended in this way.
+    widening("pattern-generalized", "pattern-changed").in_responses(Level::Warning),
     // Whether the new pattern matches all strings that matched the old one cannot be decided.
     SchemaRule::new(BOUNDS, ValueEffect::Alters, "pattern-changed-undecided", "pattern-changed-undecided")
         .in_requests(Level::Warning)
