@@ -57,7 +57,8 @@ pub(super) fn is_same_schema<'n>(
         && left.selected.is_empty()
         && right.selected.is_empty()
         && equality.are_lists_equal(&left.nodes, &right.nodes);
-    if let (true, [left], [right]) = (equality.is_limited, &*left.nodes, &*right.nodes) {
+    let is_too_large = !is_same && equality.is_limited;
+    if let (true, [left], [right]) = (is_too_large, &*left.nodes, &*right.nodes) {
         KnownDifferences::add(&known.too_large, equality.pair(left, right));
     }
     is_same
@@ -105,8 +106,10 @@ impl<'n> Equality<'_, 'n> {
         if self.known.different.borrow().contains(&pair) {
             return false;
         }
-        let is_too_large = self.known.too_large.borrow().contains(&pair);
-        if is_too_large || self.depth >= MAX_DEPTH || self.remaining_pairs == 0 {
+        if self.known.too_large.borrow().contains(&pair)
+            || self.depth >= MAX_DEPTH
+            || self.remaining_pairs == 0
+        {
             self.is_limited = true;
             return false;
         }
