@@ -18,9 +18,10 @@ const POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// commands create, that a worker without free slots leaves, or that a dead worker had leased.
 pub(super) const REMOTE_POLL_INTERVAL: Duration = Duration::from_secs(5);
 /// The longest time until the next poll after a poll that claimed some deliveries, but fewer than its limit.
-/// Completions can cause an earlier poll.
+/// Completions can cause an earlier poll. Also the time until the next poll after an empty poll that new deliveries followed:
+/// the first delivery that is due has been due for less than this.
 const REPOLL_DELAY: Duration = Duration::from_millis(20);
-/// The delay between a wake and the next poll after an empty poll: the wake may be for a subscription that is at its
+/// The delay between a wake and the next poll after another empty poll: the wake may be for a subscription that is at its
 /// in-flight limit.
 const EMPTY_POLL_DELAY: Duration = Duration::from_millis(100);
 /// After an empty poll, the queue is polled again once the completions of one subscription reach the in-flight
@@ -170,8 +171,16 @@ impl PollPolicy {
     }
 
     /// Records an empty poll: deliveries were due and slots were free, but nothing could be claimed. `in_flight_limit`
-    /// is the number of deliveries that one subscription may have in flight.
-    pub(super) fn record_empty_poll(&mut self, in_flight_limit: usize, now: Instant) {
+    /// is the number of deliveries that one subscription may have in flight, and `due_for` how long the first delivery
+    /// has been due. If that is short, polls again soon.
+    pub(super) fn record_empty_poll(&mut self, in_flight_limit: usize, due_for: Duration, now: Instant) {
+        // The first delivery may have been committed after the poll, so its subscription need not be at its limit. Deliveries
+        // of fan-outs and of long transactions have been due for longer when they are committed.
+        if due_for < REPOLL_DELAY {
+            self.queue = QueueState::MaybeDue { completions_needed: 0 };
+            self.next_poll_at = now + REPOLL_DELAY;
+            return;
+        }
         let completions_needed = (in_flight_limit / IN_FLIGHT_LIMIT_DIVISOR).max(1);
         let (queued_behind, completions) = (HashSet::new(), HashMap::new());
         self.queue = QueueState::Blocked { queued_behind, completions, completions_needed };
@@ -201,7 +210,7 @@ mod tests {
     fn after_empty_poll(now: Instant) -> PollPolicy {
         let mut policy = PollPolicy::new(now);
         assert!(policy.should_poll(now) && policy.record_next_due(Some(Duration::ZERO), false, now));
-        policy.record_empty_poll(64, now);
+        policy.record_empty_poll(64, REPOLL_DELAY, now);
         assert!(!policy.should_poll(now));
         policy
     }
@@ -218,6 +227,18 @@ mod tests {
         policy.wake(now);
         assert!(!policy.should_poll(now + EMPTY_POLL_DELAY - MOMENT));
         assert!(policy.should_poll(now + EMPTY_POLL_DELAY));
+    }
+
+    #[test]
+    fn a_wake_is_not_delayed_after_an_empty_poll_that_new_deliveries_followed() {
+        let now = Instant::now();
+        let mut policy = PollPolicy::new(now);
+        assert!(policy.record_next_due(Some(Duration::ZERO), false, now));
+        policy.record_empty_poll(64, REPOLL_DELAY - MOMENT, now);
+        assert_eq!(policy.next_poll_at(), now + REPOLL_DELAY, "without a wake");
+        policy.wake(now);
+        assert_eq!(policy.next_poll_at(), now);
+        assert!(policy.should_poll(now));
     }
 
     #[test]

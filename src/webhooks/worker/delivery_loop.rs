@@ -165,7 +165,7 @@ impl DeliveryLoop {
         let capacity = self.in_flight.capacity_after(&self.unrecorded);
         self.update_full_workspaces(&capacity);
         if self.poll_policy.should_read_next_due(Instant::now())
-            && !self.read_next_due().await?
+            && self.read_next_due().await?.is_none()
             && self.unrecorded.is_empty()
         {
             return Ok(());
@@ -234,8 +234,8 @@ impl DeliveryLoop {
     ) -> anyhow::Result<()> {
         if claimed > 0 || limit == 0 {
             self.poll_policy.record_claim(limit, claimed, Instant::now());
-        } else if self.read_next_due().await? {
-            self.poll_policy.record_empty_poll(in_flight_limit, Instant::now());
+        } else if let Some(due_for) = self.read_next_due().await? {
+            self.poll_policy.record_empty_poll(in_flight_limit, due_for, Instant::now());
             self.poll_policy.record_completions(unseen);
         }
         Ok(())
@@ -310,16 +310,19 @@ impl DeliveryLoop {
     }
 
     /// Reads when the first delivery without a lease is due, among the enabled subscriptions of workspaces that are not
-    /// full, and passes the result to the poll policy. Returns true when the delivery is due already. Even then, it
-    /// cannot be claimed while its subscription is at its in-flight limit.
-    async fn read_next_due(&mut self) -> anyhow::Result<bool> {
+    /// full, and passes the result to the poll policy. Returns how long the delivery has been due, or `None` if it is due
+    /// later or nothing is queued. A delivery that is due cannot be claimed while its subscription is at its in-flight limit.
+    async fn read_next_due(&mut self) -> anyhow::Result<Option<Duration>> {
         let app = &self.worker.app;
         let now = app.clock.now_ms() + self.clock_offset_ms;
         let excluded: Vec<Uuid> = self.full_workspaces.iter().copied().collect();
         let due_at = queue::earliest_due_at(app.db.read(), now, &excluded).await?;
-        let due_in = due_at.map(|due_at| Duration::from_millis(u64::try_from(due_at - now).unwrap_or(0)));
+        let until_due = |due_at| Duration::from_millis(u64::try_from(due_at - now).unwrap_or(0));
         let is_woken_remotely = self.worker.app.fast_path().wake_signal().is_woken_remotely();
-        Ok(self.poll_policy.record_next_due(due_in, is_woken_remotely, Instant::now()))
+        let is_due =
+            self.poll_policy.record_next_due(due_at.map(until_due), is_woken_remotely, Instant::now());
+        let due_for = |due_at| Duration::from_millis(u64::try_from(now - due_at).unwrap_or(0));
+        Ok(due_at.filter(|_| is_due).map(due_for))
     }
 
     /// Discards completions that could not be recorded before their leases expired: other workers may have claimed
