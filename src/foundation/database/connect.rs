@@ -229,7 +229,10 @@ fn postgres(url: &str, options: &DatabaseOptions, context: &Arc<PoolContext>) ->
         .max_connections(options.max_connections)
         .acquire_timeout(options.acquire_timeout)
         .test_before_acquire(false)
-        .map_sqlx_postgres_pool_opts(move |pool| test_connections(pool, &context))
+        .map_sqlx_postgres_pool_opts(move |pool| {
+            let pool = prepare_new_connections(pool, context.hosts.as_ref());
+            test_connections(pool, &context)
+        })
         .map_sqlx_postgres_opts(with_server_options);
     if !options.connections_expire {
         server.idle_timeout(None).max_lifetime(None);
@@ -243,10 +246,6 @@ fn test_connections(pool: PgPoolOptions, context: &Arc<PoolContext>) -> PgPoolOp
     let hosts = context.hosts.clone();
     let is_outdated = move |age| hosts.as_ref().is_some_and(|hosts| hosts.is_outdated(age));
     let (was_outdated, context) = (is_outdated.clone(), Arc::clone(context));
-    let pool = match &context.hosts {
-        None => pool,
-        Some(hosts) => check_new_connections(pool, hosts),
-    };
     pool.before_acquire(move |connection, state| {
         let is_outdated = is_outdated(state.age);
         Box::pin(
@@ -259,12 +258,23 @@ fn test_connections(pool: PgPoolOptions, context: &Arc<PoolContext>) -> PgPoolOp
     })
 }
 
-/// Makes a pool discard new connections to a server that does not accept writes.
-fn check_new_connections(pool: PgPoolOptions, hosts: &Arc<PrimaryHosts>) -> PgPoolOptions {
-    let hosts = Arc::clone(hosts);
+/// Prepares the new connections of a pool. With several hosts, those to a server that does not accept writes are closed.
+///
+/// Just-in-time compilation is off, since it takes longer than most statements: after some runs of `ANALYZE`, the estimated
+/// cost of a claim of deliveries exceeds `jit_above_cost`, and compiling it takes 100 ms. Through pgbouncer, the setting may
+/// reach the connection of another client, whose results stay the same.
+fn prepare_new_connections(pool: PgPoolOptions, hosts: Option<&Arc<PrimaryHosts>>) -> PgPoolOptions {
+    let hosts = hosts.cloned();
     pool.after_connect(move |connection, _| {
-        let hosts = Arc::clone(&hosts);
-        Box::pin(async move { hosts.check_new(connection).await })
+        let hosts = hosts.clone();
+        Box::pin(async move {
+            if let Some(hosts) = hosts {
+                hosts.check_new(connection).await?;
+            }
+            // If this fails, so does the first statement, whose error names the cause.
+            let _ = raw_sql("SET jit = off").execute(connection).await;
+            Ok(())
+        })
     })
 }
 

@@ -117,6 +117,14 @@ async fn a_canceled_begin_leaves_no_transaction_open() {
 }
 
 #[tokio::test]
+async fn postgres_does_not_compile_statements() {
+    let Some(empty) = EmptyDatabase::postgres().await else { return };
+    let query = Statement::from_string(DbBackend::Postgres, "SELECT current_setting('jit')");
+    let row = empty.open().await.read().query_one_raw(query).await.unwrap().unwrap();
+    assert_eq!(row.try_get_by_index::<String>(0).unwrap(), "off");
+}
+
+#[tokio::test]
 async fn connections_closed_by_the_server_are_replaced() {
     let Some(empty) = EmptyDatabase::postgres().await else { return };
     let database = empty.migrated().await;
