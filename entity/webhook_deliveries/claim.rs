@@ -194,13 +194,16 @@ fn queue_head(in_flight_limit: &str, limit: &str) -> String {
 /// claim is nearly full although some subscriptions have fewer deliveries.
 ///
 /// To check that a subscription has a due delivery, a subquery with an order and a limit looks up one index entry. The
-/// planner would turn `EXISTS` into a join that reads all due deliveries.
+/// planner would turn `EXISTS` into a join that reads all due deliveries. The subquery takes the subscription from
+/// `pending_subscriptions`: otherwise the planner would run it for each row of `webhook_subscriptions`.
 fn ready(least: &str, lock: &str) -> String {
     let allowed = webhook_rates::allowed_sql(least);
-    format!("due (workspace_id, id, rate) AS MATERIALIZED (
+    format!(
+        "due (workspace_id, id, rate) AS MATERIALIZED (
     SELECT p.workspace_id, s.id, s.rate FROM pending_subscriptions AS p CROSS JOIN webhook_subscriptions AS s
     WHERE s.id = p.subscription_id AND s.state = 0
-      AND (SELECT 1 FROM webhook_deliveries AS d WHERE d.state = 0 AND d.next_attempt_at <= $1 AND d.subscription_id = s.id
+      AND (SELECT 1 FROM webhook_deliveries AS d
+           WHERE d.state = 0 AND d.next_attempt_at <= $1 AND d.subscription_id = p.subscription_id
            ORDER BY d.next_attempt_at LIMIT 1) = 1
 ),
 rates (subscription_id, allowed) AS MATERIALIZED (
@@ -218,7 +221,8 @@ workspace_limits (workspace_id, claim_limit, last_subscription, per_subscription
         4 + $3 / (count(*) * (SELECT count(DISTINCT workspace_id) FROM ready))
     FROM ready AS r LEFT JOIN allowances AS a ON a.workspace_id = r.workspace_id
     GROUP BY r.workspace_id, a.claim_limit, a.last_subscription
-)")
+)"
+    )
 }
 
 /// The common table expression `chosen`: the deliveries to lease. It chooses among the `claimable` deliveries the first

@@ -32,6 +32,9 @@ const NOW: i64 = 1_000_000;
 /// The number of subscriptions with deliveries.
 const SUBSCRIPTIONS: u32 = 20;
 
+/// The number of subscriptions: a plan that reads all of them exceeds the limits.
+const ALL_SUBSCRIPTIONS: u32 = 5_000;
+
 /// A transaction that runs `EXPLAIN ANALYZE` for each statement, and then the statement.
 struct ExplainingTransaction {
     transaction: DatabaseTransaction,
@@ -222,7 +225,7 @@ async fn insert_history(database: &DatabaseConnection) {
     let sql = format!(
         "INSERT INTO webhook_subscriptions (id, workspace_id, url, event_types, state, created_at, updated_at, rate)
         SELECT {subscription}, {workspace}, 'https://example.com', '[\"order.paid\"]', 0, 1, 1, CASE n % 2 WHEN 0 THEN 1000 END
-        FROM generate_series(1, {SUBSCRIPTIONS}) AS n;
+        FROM generate_series(1, {ALL_SUBSCRIPTIONS}) AS n;
         SET session_replication_role = replica;
         INSERT INTO webhook_rates (subscription_id, interval_us, burst, next_at_us)
         SELECT {subscription}, 1000, 100, 0 FROM generate_series(1, 20000) AS n WHERE n % 2 = 0;
