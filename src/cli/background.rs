@@ -20,6 +20,8 @@ use webhooks::{Progress, Worker, maintenance};
 const MIN_SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(4);
 /// How much earlier than the shutdown timeout the delivery worker stops, so that [`Background`] does not cancel it.
 const WORKER_MARGIN: Duration = Duration::from_millis(500);
+/// How long the tasks except the delivery of webhooks wait at the start, so that they do not delay the first requests.
+const START_DELAY: Duration = Duration::from_secs(1);
 
 /// The running background tasks.
 pub(super) struct Background {
@@ -40,22 +42,22 @@ impl Background {
         let mut tasks = JoinSet::new();
         let shutdown_timeout = shutdown_timeout.max(MIN_SHUTDOWN_TIMEOUT);
         tasks.spawn(worker.run(stop.clone(), shutdown_timeout - WORKER_MARGIN));
-        tasks.spawn(maintenance::run(app.clone(), stop.clone()));
+        tasks.spawn(after_start(stop.clone(), maintenance::run(app.clone(), stop.clone())));
         let (app_of_wakes, stopped) = (app.clone(), stop.clone());
-        tasks.spawn(async move {
+        tasks.spawn(after_start(stop.clone(), async move {
             tokio::select! {
                 () = stopped => {}
                 () = remote_wakes::receive(&app_of_wakes) => {}
             }
-        });
+        }));
         let (app_of_mail, stopped) = (app.clone(), stop.clone());
-        tasks.spawn(async move {
+        tasks.spawn(after_start(stop.clone(), async move {
             let app = app_of_mail;
             let context = mail::queue::QueueContext { db: &app.db, clock: &app.clock, ids: &app.ids };
             // One worker sends all mail, so that the others do not poll for it.
             let leads = || app.process().leads_workers();
             mail::queue::run(context, &transport, leads, stopped).await;
-        });
+        }));
         Ok(Self { stop: stop.clone(), shutdown_timeout, tasks, progress })
     }
 
@@ -119,6 +121,14 @@ impl Background {
             tracing::warn!("background tasks did not stop in time; unfinished work is retried later");
             self.tasks.shutdown().await;
         }
+    }
+}
+
+/// Runs a task after [`START_DELAY`], unless `stop` resolves before.
+async fn after_start(stop: StopSignal, task: impl Future<Output = ()>) {
+    tokio::select! {
+        () = stop => {}
+        () = tokio::time::sleep(START_DELAY) => task.await,
     }
 }
 

@@ -17,7 +17,7 @@ use sha2::{Digest, Sha256};
 use super::new_webhook;
 use crate::support::conformance::{ContractValidator, assert_error};
 use crate::support::platform::NDJSON;
-use crate::support::{TestApp, TestKey, TestResponse, TestWorkspace, in_transaction, outage};
+use crate::support::{TestApp, TestKey, TestResponse, TestWorkspace, in_transaction, outage, wait_until};
 
 /// The ids of the records that the example requests use.
 struct ExampleRecords {
@@ -274,7 +274,10 @@ async fn provoke(
             let cursor = page["pagination"]["cursor"].as_str().expect("a cursor").to_owned();
             app.clock.advance(std::time::Duration::from_hours(31 * 24));
             let key = workspace.key_with_all_scopes().await;
-            key.get(&format!("{path}?cursor={cursor}")).await
+            let read = async || key.get(&format!("{path}?cursor={cursor}")).await;
+            // A cursor is valid while a write runs that began before it expired.
+            wait_until("the cursor expires", async || read().await.status == 410).await;
+            read().await
         }
         413 => send(call().body(" ".repeat(300 * 1024))).await,
         415 => {
