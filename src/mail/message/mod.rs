@@ -209,8 +209,8 @@ impl AccountEvent {
             ),
             Self::WrongCodes => (
                 "Sign-in attempts with wrong codes at your dashboard account",
-                "Somebody entered five wrong codes of your second factor within a day. To enter a code, one needs your password, a link \
-                 of your platform, or one of your sessions. If it was not you, set another password, which also ends your sessions."
+                "Somebody entered five wrong codes of your second factor within a day. Entering a code requires your password, a sign-in \
+                 link of your platform, or one of your sessions. If it was not you, set another password, which also ends your sessions."
                     .into(),
             ),
             Self::ProviderLinked => (
