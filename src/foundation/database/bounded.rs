@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::errors::{failure_reason, is_storage_failure};
 use entity::Connection;
+use futures_util::future::Either;
 use sea_orm::prelude::async_trait::async_trait;
 use sea_orm::{
     ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, ExecResult, QueryResult,
@@ -236,18 +237,16 @@ impl Drop for CallInProgress {
 
 /// Runs a request whose calls together wait for PostgreSQL for at most this long. Calls beyond that fail at once, except that a
 /// commit always has [`MIN_COMMIT_TIMEOUT`].
-pub async fn with_wait_budget<F: Future>(budget: Duration, request: F) -> F::Output {
-    WAIT_BUDGET.scope(Arc::new(WaitBudget::new(budget)), request).await
+pub fn with_wait_budget<F: Future>(budget: Duration, request: F) -> impl Future<Output = F::Output> {
+    // An async function would store the request twice: as its argument and in the future that it awaits.
+    WAIT_BUDGET.scope(Arc::new(WaitBudget::new(budget)), request)
 }
 
 /// Makes a future that another task runs share the budget of the current task.
 pub fn inherit_wait_budget<F: Future>(future: F) -> impl Future<Output = F::Output> {
-    let budget = WAIT_BUDGET.try_with(Arc::clone).ok();
-    async move {
-        match budget {
-            Some(budget) => WAIT_BUDGET.scope(budget, future).await,
-            None => future.await,
-        }
+    match WAIT_BUDGET.try_with(Arc::clone) {
+        Ok(budget) => Either::Left(WAIT_BUDGET.scope(budget, future)),
+        Err(_) => Either::Right(future),
     }
 }
 

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use futures_util::future::Either;
 use opentelemetry::trace::{SpanBuilder, SpanContext, SpanKind};
 
 use super::traces::Span;
@@ -63,11 +64,8 @@ impl Activity {
 
 /// Runs a future, for example in another task, as a part of the activity of the caller.
 pub fn inherit_activity<F: Future>(future: F) -> impl Future<Output = F::Output> {
-    let activity = Activity::current();
-    async move {
-        match activity {
-            Some(activity) => activity.run(future).await,
-            None => future.await,
-        }
+    match Activity::current() {
+        Some(activity) => Either::Left(activity.run(future)),
+        None => Either::Right(future),
     }
 }
