@@ -25,3 +25,19 @@ pub mod platform;
 mod response_cache;
 pub mod state;
 pub mod v1;
+
+use contract_runtime::validate::schemas;
+
+/// Compiles the schemas of v1, of the Developer API and of the Platform API. A server that this process creates meanwhile waits for
+/// them.
+pub fn compile_contracts() {
+    use developer::generated::operations as developer_operations;
+    use platform::generated::operations as platform_operations;
+
+    let contracts =
+        [&generated::operations::CONTRACT, &developer_operations::CONTRACT, &platform_operations::CONTRACT];
+    for contract in contracts {
+        // If this fails, creating a server returns the error.
+        let _ = schemas::shared(contract, patterns::describe);
+    }
+}

@@ -55,6 +55,8 @@ pub(super) async fn run(
     config.server.listen = address;
     let platform_socket =
         config.server.platform_listen.map(|address| bind(address, PLATFORM_FLAG)).transpose()?;
+    let roles = Roles { serves: true, runs_worker: !args.no_worker };
+    prepare_in_background(roles.runs_worker);
     let folder = if args.ephemeral { DataFolder::Temporary } else { DataFolder::MayBeCreated };
     let app = match args.wait_for_migrations {
         true => start::open_app_when_migrated(config, folder).await?,
@@ -65,15 +67,17 @@ pub(super) async fn run(
     let delete_data = ephemeral.as_ref().map(EphemeralData::deletion);
     let at_exit = move || delete_data.into_iter().for_each(|delete| delete());
     let stop = signals::listen_with("waiting for requests in flight", at_exit)?;
+    let checks = {
+        let app = app.clone();
+        tokio::spawn(async move { start::check_database(&app, roles).await })
+    };
+    // PostgreSQL answers the checks meanwhile.
     let mut server = build_server(&app, &master, address)?;
+    checks.await.map_err(anyhow::Error::from)??;
     if matches!(socket, ServerSocket::Passed(_)) {
         server = server.with_shared_listener();
     }
     let stop_background = signals::delayed(&stop, drain_time(&app.config.server));
-    start::warn_without_statement_timeout(&app).await?;
-    start::check_ownership(&app).await?;
-    let roles = Roles { serves: true, runs_worker: !args.no_worker };
-    start::check_connections(&app, roles).await?;
     // Until it can respond, the process accepts no connections.
     let listener = socket.listen()?;
     let platform_listener = platform_socket.map(|socket| listen(socket, PLATFORM_FLAG)).transpose()?;
@@ -107,6 +111,17 @@ pub(super) async fn run(
     drop(ephemeral);
     served?;
     Ok(CommandOutcome::Done)
+}
+
+/// Compiles the contracts in another thread and, for a process that sends webhooks, reads the root certificates, while the database is
+/// opened. Building the server and the worker waits for them.
+pub(super) fn prepare_in_background(runs_worker: bool) {
+    tokio::task::spawn_blocking(move || {
+        api::compile_contracts();
+        if runs_worker {
+            foundation::tls::load_roots();
+        }
+    });
 }
 
 /// The socket of the server, before it accepts connections.

@@ -138,8 +138,20 @@ pub(super) async fn open_migrated_app(config: Config) -> Result<App, CommandErro
     Ok(build_app(config, db))
 }
 
+/// Checks that PostgreSQL is set up for a process with these roles, and logs a warning if it does not limit the duration of single
+/// statements. Call it before this process is registered. Does nothing on SQLite.
+///
+/// # Errors
+/// Returns an error when the role of the database does not own its partitioned tables, when PostgreSQL allows too few
+/// connections, or when a query fails.
+pub(super) async fn check_database(app: &App, roles: Roles) -> Result<(), CommandError> {
+    warn_without_statement_timeout(app).await?;
+    check_ownership(app).await?;
+    check_connections(app, roles).await
+}
+
 /// Logs a warning when PostgreSQL does not limit the duration of single statements.
-pub(super) async fn warn_without_statement_timeout(app: &App) -> Result<(), CommandError> {
+async fn warn_without_statement_timeout(app: &App) -> Result<(), CommandError> {
     if let Some(role) = app.db.role_without_statement_timeout().await? {
         tracing::warn!(
             "the PostgreSQL role {role} has no statement_timeout, so a query can run without a limit; set one with \
@@ -153,7 +165,7 @@ pub(super) async fn warn_without_statement_timeout(app: &App) -> Result<(), Comm
 ///
 /// # Errors
 /// Returns an error that contains the role and the table if it cannot.
-pub(super) async fn check_ownership(app: &App) -> Result<(), CommandError> {
+async fn check_ownership(app: &App) -> Result<(), CommandError> {
     let Some((role, table)) = app.db.role_without_ownership().await? else { return Ok(()) };
     Err(CommandError::new(format!(
         "the PostgreSQL role {role} does not own the table {table}, so it can neither create nor drop its partitions; use the role \
@@ -165,12 +177,12 @@ pub(super) async fn check_ownership(app: &App) -> Result<(), CommandError> {
 const CONNECTIONS_TIMEOUT: Duration = Duration::from_secs(12);
 
 /// Checks that PostgreSQL allows the connections of this process in addition to those of the running ones. The
-/// connections of a killed process are counted for 10 seconds, so it waits before it fails. Call it before this process
-/// is registered. Does nothing if a proxy such as pgbouncer is used.
+/// connections of a killed process are counted for 10 seconds, so it waits before it fails. Does nothing if a proxy such as
+/// pgbouncer is used.
 ///
 /// # Errors
 /// Returns an error that contains the numbers of connections if there are too few.
-pub(super) async fn check_connections(app: &App, roles: Roles) -> Result<(), CommandError> {
+async fn check_connections(app: &App, roles: Roles) -> Result<(), CommandError> {
     let Some(limit) = app.db.connection_limit().await? else { return Ok(()) };
     let own = u64::from(processes::max_connections(app, roles));
     let started = Instant::now();

@@ -39,10 +39,8 @@ pub(super) async fn run(mut config: Config, args: WorkerArgs) -> Result<CommandO
     };
     let master = master_key::load(&app, KeyUse::Server, folder).await?;
     let stop = signals::listen("waiting for webhooks and mail in flight")?;
-    start::warn_without_statement_timeout(&app).await?;
     let roles = Roles { serves: false, runs_worker: true };
-    start::check_ownership(&app).await?;
-    start::check_connections(&app, roles).await?;
+    start::check_database(&app, roles).await?;
     let listener = socket.map(|socket| serve::listen(socket, METRICS_FLAG)).transpose()?;
     let heartbeats = Heartbeats::start(&app, roles, &stop).await;
     let background = Background::start(&app, &master, &stop)?;

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use rustls::pki_types::CertificateDer;
 use rustls::{ClientConfig, Error, RootCertStore};
 
-/// The root certificates of the system when the process first needed them. If the system has none, as in a minimal container, those
+/// The root certificates of the system when the process first read them. If the system has none, as in a minimal container, those
 /// of Mozilla.
 static ROOTS: LazyLock<RootCertStore> = LazyLock::new(|| {
     let mut roots = RootCertStore::empty();
@@ -15,6 +15,11 @@ static ROOTS: LazyLock<RootCertStore> = LazyLock::new(|| {
     }
     roots
 });
+
+/// Reads the root certificates, so that the first [`client_config`] does not need to.
+pub fn load_roots() {
+    LazyLock::force(&ROOTS);
+}
 
 /// Returns a TLS configuration for HTTP/1.1 that trusts `additional_roots` and the root certificates of the system, or those of Mozilla
 /// if the system has none.

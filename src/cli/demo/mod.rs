@@ -54,6 +54,7 @@ pub(super) async fn run(
     config.server.listen = address;
     lock.store_url(&local_url(address))?;
     allow_local_webhooks(&mut config);
+    serve::prepare_in_background(true);
     let app = start::open_migrated_app(config).await?;
     let master = master_key::load(&app, KeyUse::Server, DataFolder::MayBeCreated).await?;
     let mut server = serve::build_server(&app, &master, address)?;

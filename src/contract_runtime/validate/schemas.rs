@@ -48,10 +48,7 @@ pub struct Schemas {
 ///
 /// # Errors
 /// Returns the errors of [`compile`].
-pub(crate) fn shared(
-    contract: &Contract,
-    describe_pattern: DescribePattern,
-) -> anyhow::Result<Vec<Arc<Schemas>>> {
+pub fn shared(contract: &Contract, describe_pattern: DescribePattern) -> anyhow::Result<Vec<Arc<Schemas>>> {
     static COMPILED: Mutex<Vec<(Contract, Vec<Arc<Schemas>>)>> = Mutex::new(Vec::new());
     let is_same = |other: &Contract| {
         std::ptr::eq(other.json, contract.json) && std::ptr::eq(other.operations, contract.operations)
